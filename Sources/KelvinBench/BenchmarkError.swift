@@ -1,10 +1,10 @@
-/// A measurement could not be made.
+/// An error of a benchmark or of an advice.
 package enum BenchmarkError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// A workload file or option that means nothing.
+  /// A workload file or option with an invalid value.
   case invalidWorkload(document: String, reason: String)
-  /// A benchmark that has nothing to run.
+  /// A benchmark request that cannot be run.
   case invalidRequest(String)
-  /// A process that should have started and answered did not.
+  /// A child process that did not start or did not answer.
   case startFailed(String)
 
   /// A journal that cannot be read.
@@ -19,7 +19,7 @@ package enum BenchmarkError: Error, Hashable, Sendable, CustomStringConvertible 
     }
   }
 
-  /// What is wrong, without whose it is.
+  /// The reason without the name of the document.
   var reason: String {
     switch self {
     case .invalidWorkload(_, let reason), .invalidRequest(let reason), .startFailed(let reason),

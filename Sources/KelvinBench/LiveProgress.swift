@@ -1,12 +1,12 @@
 import KelvinMeasurements
 
-/// Collects what a running benchmark knows, for whoever watches.
+/// Reports the state of a running benchmark to its observer.
 final class LiveProgress {
   private let clock: any MeasurementClock
   private let observe: MeasurementObserver
   private(set) var phase = "preparation"
   private var estimate: RunEstimate
-  /// What was said to be over: it never goes back, whatever is learned of the rest.
+  /// The reported fraction. It never decreases, even if the estimate of the remaining time grows.
   private var fraction = 0.0
   private var rows: [MeasurementProgress.Row] = []
 
@@ -16,10 +16,10 @@ final class LiveProgress {
     estimate = RunEstimate(at: clock.now())
   }
 
-  /// What a phase is expected to take as a whole.
+  /// Sets the expected seconds of a whole phase.
   func expect(_ phase: RunEstimate.Phase, _ time: EstimatedSeconds) { estimate.expect(phase, time) }
 
-  /// What a phase is expected to take by now, in seconds.
+  /// Returns the seconds that a phase is currently expected to take.
   func expected(_ phase: RunEstimate.Phase) -> Double { estimate.expected(phase).seconds }
 
   func begin(_ name: String, _ phase: RunEstimate.Phase) {
@@ -29,17 +29,17 @@ final class LiveProgress {
     advance(0)
   }
 
-  /// The phase will do this many times what was planned, as far as it can be told.
+  /// Sets how many times the planned work the current phase is expected to do.
   func extend(to scale: Double) { estimate.extend(to: scale) }
 
-  /// The last thing that is said.
+  /// Reports the end.
   func finish() { observe(.init(phase: "done", fraction: 1, rows: rows)) }
 
   /// - Parameters:
-  ///   - share: of what was planned of the phase; above 1 where it goes on.
-  ///   - left: to the end of the phase, where the caller knows better than by proportion.
-  ///   - what: is going on, where it is not the phase itself.
-  ///   - isRepeating: whether rounds beyond the planned ones are made.
+  ///   - share: the completed share of the planned work of the phase; above 1 when rounds are added.
+  ///   - left: seconds to the end of the phase, if the caller knows better than by proportion.
+  ///   - isRepeating: whether the rounds exceed the planned ones.
+  /// - Parameter what: the name of the activity, if it differs from the phase.
   func advance(
     _ share: Double, _ label: String = "", left: EstimatedSeconds? = nil, what: String? = nil, isRepeating: Bool = false
   ) {
@@ -52,7 +52,7 @@ final class LiveProgress {
         rows: rows, secondsLeft: outlook.left))
   }
 
-  /// What is known of a configuration now. Statistics are of the latencies given.
+  /// Updates the row of a configuration. Statistics are computed from the given latencies.
   func note(
     _ label: String, latencies: some Collection<Double>, rate: Double? = nil, dropped: Int = 0, state: String = ""
   ) {

@@ -1,7 +1,7 @@
-/// Seconds that something is expected to take, and by how many that may be wrong.
+/// An expected duration in seconds, and its uncertainty.
 package struct EstimatedSeconds: Sendable, Hashable {
   package var seconds: Double
-  /// Infinite where nothing is known.
+  /// The largest error in seconds; infinite when nothing is known.
   package var doubt: Double
 
   package static let zero = EstimatedSeconds(0)
@@ -11,33 +11,32 @@ package struct EstimatedSeconds: Sendable, Hashable {
     self.doubt = doubt.isNaN ? .infinity : max(0, doubt)
   }
 
-  /// Whether it is right within a third.
+  /// Whether the largest error is at most a third of the value.
   var isTold: Bool { doubt <= seconds / 3 }
 
   package static func + (one: Self, other: Self) -> Self {
     Self(one.seconds + other.seconds, doubt: one.doubt + other.doubt)
   }
 
-  /// What is taken no times has no doubt either.
+  /// Scales the duration. Zero repetitions have no uncertainty.
   package static func * (one: Self, times: Double) -> Self {
     times > 0 ? Self(one.seconds * times, doubt: one.doubt * times) : .zero
   }
 }
 
-/// How long each phase of a run takes, as far as it is known: at first from what is asked for and what plans predict,
-/// then from what was measured. Everything that is said of the time left comes from here, and where that may be wrong by
-/// more than a third nothing is said.
+/// The expected duration of each phase of a run: first from the request and the plans' predictions, then from
+/// measurements. The remaining time is reported only when its error is at most a third.
 package struct RunEstimate: Sendable, Hashable {
   package enum Phase: Int, Sendable, Hashable, CaseIterable {
     case preparation, coldStarts, starts, warm, sustained, agreement
   }
 
-  /// Of each whole phase.
+  /// The expected duration of each phase as a whole.
   private var expected: [EstimatedSeconds]
   private var began = 0.0
   private var spent = 0.0
   package private(set) var current = Phase.preparation
-  /// How many times as much as was planned the current phase does: rounds are added where they decide nothing.
+  /// How many times the planned work the current phase does: rounds are added when they decide nothing.
   private var scale = 1.0
 
   package init(at now: Double) {
@@ -54,14 +53,14 @@ package struct RunEstimate: Sendable, Hashable {
     (current, began, scale) = (phase, now, 1)
   }
 
-  /// The current phase will do this many times what was planned, as far as it can be told.
+  /// Sets how many times the planned work the current phase is expected to do.
   package mutating func extend(to scale: Double) { self.scale = max(1, scale) }
 
   /// - Parameters:
-  ///   - share: of what was planned of the current phase; more than 1 where it goes on.
-  ///   - known: to the end of the phase, where the caller knows better.
-  /// - Returns: seconds to the end of the run, nil where they may be wrong by more than a third, and the part of it that
-  ///   is over, 0…1.
+  ///   - share: the completed share of the planned work of the current phase; more than 1 when rounds are added.
+  ///   - known: seconds to the end of the phase, if the caller knows better.
+  /// - Returns: seconds to the end of the run, nil when they may be wrong by more than a third, and the fraction of the
+  ///   run that has passed, 0…1.
   package func outlook(
     _ share: Double, left known: EstimatedSeconds? = nil, at now: Double
   ) -> (left: Double?, fraction: Double) {
@@ -72,7 +71,7 @@ package struct RunEstimate: Sendable, Hashable {
     return (left.isTold ? left.seconds : nil, over + left.seconds > 0 ? over / (over + left.seconds) : 0)
   }
 
-  /// What was expected counts less the more of the phase was seen.
+  /// The remaining seconds of the current phase. The weight of the prior estimate decreases as the phase proceeds.
   private func rest(_ share: Double, _ elapsed: Double) -> EstimatedSeconds {
     let expected = expected[current.rawValue] * scale
     guard share > 0 else { return EstimatedSeconds(expected.seconds - elapsed, doubt: expected.doubt) }

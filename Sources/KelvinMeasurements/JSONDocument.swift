@@ -1,15 +1,14 @@
 import FoundationEssentials
 import KelvinBasics
 
-/// Reading and writing of versioned JSON documents, with every failure typed and placed.
+/// Reads and writes versioned JSON documents, and reports every failure as an error with its position.
 package enum JSONDocument {
   private struct Header: Decodable {
     var format: String
     var version: Int
   }
 
-  /// What a document says it is, and what it holds if it is that. Read in one go: the larger part of reading is to find
-  /// where each value lies.
+  /// A document's header and its value. Both are decoded in one pass, because parsing dominates the time of reading.
   private struct Document<Value: Decodable>: Decodable {
     let header: Header
     let value: Result<Value, any Error>
@@ -22,8 +21,8 @@ package enum JSONDocument {
 
   /// - Parameters:
   ///   - format: the required value of the key `format`.
-  ///   - version: the newest `version` this build understands.
-  ///   - limit: bytes above which the document is refused unread.
+  ///   - version: the newest supported `version`.
+  ///   - limit: the most bytes; a larger document is rejected without parsing.
   package static func decode<Value: Decodable>(
     _ type: Value.Type, from bytes: [UInt8], document: String, format: String, version: Int, limit: Int
   ) throws(MeasurementError) -> Value {
@@ -41,8 +40,9 @@ package enum JSONDocument {
     return try placing(document) { try read.value.get() }
   }
 
-  /// Keys sorted, so that equal values give equal bytes.
-  /// - Throws: `invalidValue` for a number that JSON has no word for (infinite, not a number).
+  /// Returns JSON with sorted keys, so that equal values give equal bytes.
+  ///
+  /// - Throws: `invalidValue` for a number that JSON cannot represent (infinite, NaN).
   package static func encode(_ value: some Encodable, document: String) throws(MeasurementError) -> [UInt8] {
     do {
       return [UInt8](try JSONText.encode(value))
@@ -62,7 +62,7 @@ package enum JSONDocument {
       ? "the top level" : path.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")
   }
 
-  /// - Throws: what `read` throws, as an error that names the place.
+  /// - Throws: the error of `read`, with its position in the document.
   private static func placing<Value>(
     _ document: String, _ read: () throws -> Value
   ) throws(MeasurementError) -> Value {

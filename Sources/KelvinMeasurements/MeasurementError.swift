@@ -1,4 +1,4 @@
-/// What can be wrong with measurements and with the files that carry them.
+/// An error of measurements or of the documents that contain them.
 package enum MeasurementError: Error, Hashable, Sendable {
   case tooFewSamples(needed: Int, got: Int)
   case invalidSample(index: Int, value: Double)

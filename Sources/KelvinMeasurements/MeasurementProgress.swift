@@ -1,17 +1,17 @@
-/// How far a measurement has come.
+/// The progress of a measurement.
 package struct MeasurementProgress: Sendable, Hashable {
-  /// What is known of one configuration so far.
+  /// The measurements of one configuration so far.
   package struct Row: Sendable, Hashable {
     package var label: String
-    /// Answers a second; nil where there are none yet.
+    /// Answers per second; nil before the first answer.
     package var rate: Double?
-    /// Of the latest inferences, in seconds.
+    /// The median of the latest inferences, in seconds.
     package var p50: Double?
     package var p90: Double?
     package var dropped: Int
-    /// Heat, or why it takes no further part; empty where there is nothing to say.
+    /// The thermal state, or the reason of a failure; empty for none.
     package var state: String
-    /// Whether it is this one's turn.
+    /// Whether the configuration is being measured.
     package var isRunning: Bool
 
     package init(
@@ -27,15 +27,15 @@ package struct MeasurementProgress: Sendable, Hashable {
     }
   }
 
-  /// What is going on: `warm inferences`.
+  /// The current activity: `warm inferences`.
   package var phase: String
-  /// Of the whole, 0…1.
+  /// The completed fraction of the whole, 0…1.
   package var fraction: Double
-  /// Whose turn it is, or live numbers in words; empty where there are none yet.
+  /// The configuration being measured, or current values in words; may be empty.
   package var detail: String
-  /// One for each configuration that has been measured at all.
+  /// One row for each configuration with measurements.
   package var rows: [Row]
-  /// Of the whole, as far as it can be told.
+  /// The expected seconds to the end; nil when they cannot be estimated.
   package var secondsLeft: Double?
 
   package init(

@@ -1,4 +1,4 @@
-/// One measured node: what it does and how long it took.
+/// A measured node: its work and its time.
 package struct CostSample: Hashable, Sendable {
   package var operations: Double
   package var bytes: Double
@@ -16,10 +16,10 @@ package struct CostSample: Hashable, Sendable {
 }
 
 extension Roofline {
-  /// Coefficients from measured nodes: non-negative least squares on relative errors, outliers weighted down, in both
-  /// combinations; the one that comes closer to the samples, by the median relative error.
+  /// Fits coefficients to measured nodes, for both combinations of arithmetic and traffic: non-negative least squares
+  /// on relative errors with down-weighted outliers. Returns the combination with the smaller median relative error.
   ///
-  /// - Parameter samples: usable ones.
+  /// - Parameter samples: usable samples only.
   package static func fit(_ samples: [CostSample]) -> Roofline? {
     func error(_ model: Roofline) -> Double {
       let errors = samples.map { sample in
@@ -33,7 +33,7 @@ extension Roofline {
   private static func fit(_ samples: [CostSample], _ combination: Combination) -> Roofline? {
     var model = solve(samples.map { SIMD3(1, $0.operations, $0.bytes) }, samples, .serial)
     guard combination == .overlapped else { return model }
-    // Each sample is charged to the larger term of the last model, until the split settles.
+    // Each sample counts toward the larger term of the previous model, until the assignment is stable.
     for _ in 0..<12 {
       guard let last = model else { return nil }
       let rows = samples.map { sample in

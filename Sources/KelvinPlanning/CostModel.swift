@@ -1,16 +1,16 @@
-/// The least time a device needs for so much work: `overhead + max(operations / rate, bytes / bandwidth)`, or the sum
-/// of the two where a device does not overlap them (S. Williams, A. Waterman, D. Patterson, "Roofline", CACM 52(4),
+/// The roofline model of a device's time: `overhead + max(operations / rate, bytes / bandwidth)`, or the sum of the two
+/// terms for a device that does not overlap them (S. Williams, A. Waterman, D. Patterson, "Roofline", CACM 52(4),
 /// 2009).
 package struct Roofline: Hashable, Sendable, Codable {
   package enum Combination: String, Hashable, Sendable, Codable {
-    /// Arithmetic and memory traffic overlap: the larger decides.
+    /// Arithmetic and memory traffic overlap: the larger term decides.
     case overlapped
     case serial
   }
 
-  /// Seconds for a node that does nothing: dispatch and bookkeeping.
+  /// Seconds of dispatch and bookkeeping for each node.
   package var overheadSeconds: Double
-  /// Floating-point operations a second, a multiply-add counted as two; infinite where they cost nothing.
+  /// Floating-point operations per second, a multiply-add counted as two; infinite when operations cost nothing.
   package var operationsPerSecond: Double
   package var bytesPerSecond: Double
   package var combination: Combination
@@ -31,10 +31,10 @@ package struct Roofline: Hashable, Sendable, Codable {
   }
 }
 
-/// What one device does in a second: a roofline for all operators, and better ones for those that were fitted.
+/// The speed of one device: a roofline for all operators, and more accurate ones for fitted operators.
 package struct DeviceCoefficients: Hashable, Sendable, Codable {
   package var general: Roofline
-  /// By operator name.
+  /// Rooflines by operator name.
   package var operators: [String: Roofline]
 
   package init(general: Roofline, operators: [String: Roofline] = [:]) {
@@ -42,16 +42,16 @@ package struct DeviceCoefficients: Hashable, Sendable, Codable {
     self.operators = operators
   }
 
-  /// Seconds, estimated.
+  /// Returns the estimated seconds.
   package func estimate(operator name: String, operations: Double, bytes: Double) -> Double {
     (operators[name] ?? general).estimate(operations: operations, bytes: bytes)
   }
 }
 
-/// Seconds to copy `n` bytes from one device to another: `latency + n / bytesPerSecond`.
+/// The seconds to copy `n` bytes from one device to another: `latency + n / bytesPerSecond`.
 package struct TransferModel: Hashable, Sendable, Codable {
   package var latency: Double
-  /// `nil` where size costs nothing.
+  /// `nil` when size costs nothing.
   package var bytesPerSecond: Double?
 
   package init(latency: Double, bytesPerSecond: Double?) {
@@ -62,16 +62,15 @@ package struct TransferModel: Hashable, Sendable, Codable {
   package func estimate(bytes: Double) -> Double { latency + (bytesPerSecond.map { bytes / $0 } ?? 0) }
 }
 
-/// Kinds of device that have default coefficients; the raw values are those of `kelvin devices`.
+/// Kinds of device with default coefficients; the raw values are those of `kelvin devices`.
 package enum DeviceKind: String, Hashable, Sendable, Codable, CaseIterable {
   case cpu
   case integratedGPU = "integrated GPU"
   case discreteGPU = "discrete GPU"
   case software, accelerator, reference, null
 
-  /// Orders of magnitude for a device nobody has measured. They are guesses, not measurements: a desktop core pair, a
-  /// GPU in a laptop's processor, a mid-range card, a driver that computes on the CPU, an NPU. One profile replaces
-  /// them.
+  /// Default coefficients, accurate to an order of magnitude: a pair of desktop cores, a laptop's integrated GPU, a
+  /// mid-range card, a driver that computes on the CPU, an NPU. A profile replaces them.
   package var guess: DeviceCoefficients {
     let (overhead, operations, bytes): (Double, Double, Double) =
       switch self {
@@ -87,8 +86,8 @@ package enum DeviceKind: String, Hashable, Sendable, Codable, CaseIterable {
       general: Roofline(overheadSeconds: overhead, operationsPerSecond: operations, bytesPerSecond: bytes))
   }
 
-  /// A guess, as `guess`, for compiling one node and running it for the first time: packing weights on a CPU, making a
-  /// pipeline elsewhere.
+  /// The default seconds to compile one node and run it for the first time: packing weights on a CPU, creating a
+  /// pipeline elsewhere. An order of magnitude, as `guess`.
   package var startGuess: Double {
     switch self {
     case .cpu: 5e-4
@@ -98,7 +97,7 @@ package enum DeviceKind: String, Hashable, Sendable, Codable, CaseIterable {
     }
   }
 
-  /// A guess, as `guess`, of watts drawn when idle and when busy, host memory apart.
+  /// The default watts when idle and when busy, without host memory. An order of magnitude, as `guess`.
   package var powerGuess: (idle: Double, busy: Double) {
     switch self {
     case .cpu, .software, .reference: (10, 65)
@@ -109,7 +108,8 @@ package enum DeviceKind: String, Hashable, Sendable, Codable, CaseIterable {
     }
   }
 
-  /// A guess, as `guess`, for copies between the host and a device of this kind, one submission and its wait included.
+  /// The default cost of copies between the host and a device of this kind, including one submission and its wait. An
+  /// order of magnitude, as `guess`.
   package var transferGuess: TransferModel {
     switch self {
     case .cpu, .reference, .null: TransferModel(latency: 1e-6, bytesPerSecond: 1e10)

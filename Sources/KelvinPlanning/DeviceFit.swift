@@ -1,4 +1,4 @@
-/// What a device's coefficients were fitted to: a sample and the family of operators that it belongs to.
+/// A sample for fitting a device's coefficients, with its family of operators.
 package struct FamilySample: Hashable, Sendable {
   package var family: String
   package var cost: CostSample
@@ -10,12 +10,12 @@ package struct FamilySample: Hashable, Sendable {
 }
 
 extension DeviceCoefficients {
-  /// Below this many samples a family is estimated by what all families have in common.
+  /// The fewest samples of a family for a roofline of its own; below, the general roofline is used.
   private static let fewest = 4
 
-  /// A roofline for all samples, and one for each family that has enough of its own.
+  /// Fits a roofline to all samples, and one to each family with enough samples.
   ///
-  /// - Returns: `nil` with fewer than four usable samples: positive, finite seconds.
+  /// - Returns: `nil` with fewer than four usable samples, which have positive, finite seconds.
   package init?(fitting samples: [FamilySample]) {
     let usable = samples.filter(\.cost.isUsable)
     guard usable.count >= Self.fewest else { return nil }
@@ -31,9 +31,9 @@ extension DeviceCoefficients {
     self.init(general: general, operators: operators)
   }
 
-  /// How far coefficients fitted to samples are off where they were not: the median over the samples of
-  /// `|estimate − measured| / measured`, each estimated by a fit, its family's own included, without it (without its
-  /// tenth of the samples when there are more than 40). 1 where there are too few.
+  /// Returns the error of fitted coefficients on samples that were not fitted: the median of `|estimate − measured| /
+  /// measured`. Each sample is estimated by a fit without it, or, with more than 40 samples, without its tenth of them.
+  /// 1 when there are too few samples.
   package static func leaveOneOutError(_ samples: [FamilySample]) -> Double {
     let usable = samples.filter(\.cost.isUsable)
     let folds = usable.count > 40 ? 10 : usable.count

@@ -1,16 +1,16 @@
-/// What a plan minimises or maximises.
+/// The quantity that a plan optimizes.
 package enum Goal: String, Hashable, Sendable, Codable, CaseIterable {
-  /// One warm inference: the serial sum of node and transfer seconds.
+  /// The least time of one warm inference: the serial sum of node and transfer seconds.
   case latency
-  /// Load, compile, the first inference and `runs` more.
+  /// The least time to load, compile, and run the first inference and `runs` more.
   case oneShot = "one-shot"
-  /// Pipelined over devices: the largest load of a resource.
+  /// The highest rate of inferences pipelined over devices, which the largest load of a resource limits.
   case throughput
-  /// Frames per second for hours, under a power budget.
+  /// The highest rate that lasts for hours under a power budget.
   case sustained
 }
 
-/// Where a number comes from.
+/// The origin of a cost.
 package enum CostSource: String, Hashable, Sendable, Codable {
   case measured, estimated
 }

@@ -1,18 +1,18 @@
 package import KelvinBasics
 
 extension Plan {
-  /// Nodes up to which a plan is shown one by one.
+  /// The number of nodes above which repeated blocks of a plan are shown folded.
   package static let fewestFolded = 40
 
-  /// The reason that most nodes have, where more than one has it; texts tell the others' one by one.
+  /// The reason that most nodes share, if more than one does. Reports list only the other nodes' reasons.
   package var commonReason: String? {
     let counts = Dictionary(grouping: nodes, by: \.reason).mapValues(\.count)
     return counts.max { ($0.value, $1.key) < ($1.value, $0.key) }.flatMap { $0.value > 1 ? $0.key : nil }
   }
 
-  /// The blocks of a long plan that repeat in what their nodes compute and where they run, such as a transformer's
-  /// layers; none of a plan that is short enough to be read. A node is in none where there is something to be said of
-  /// it: a copy, a reason that is not the common one, control flow, or that its work is not known.
+  /// The blocks of a long plan that repeat in computation and device, such as a transformer's layers; empty for a short
+  /// plan. A block excludes nodes that need a description of their own: with a copy, an uncommon reason, control flow
+  /// or unknown work.
   package var repeatedBlocks: [RepeatedBlock] {
     guard nodes.count > Self.fewestFolded else { return [] }
     let common = commonReason

@@ -54,8 +54,8 @@ extension Plan.Node: Codable {
     turns = try fields.decodeIfPresent(Double.self, forKey: .turns)
   }
 
-  /// `regret` is always present: `null` where no other device may run the node. `region` and `trips` stand only in
-  /// nodes of control flow, `turns` in a branch or loop itself, `part` where the plan has parts.
+  /// `regret` is always encoded: `null` when no other device may run the node. `region` and `trips` are encoded only
+  /// for nodes within control flow, `turns` only for a branch or loop itself, `part` only when the plan has parts.
   package func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: CodingKeys.self)
     try fields.encode(name, forKey: .name)
@@ -83,7 +83,7 @@ extension Plan: Codable {
     case bestSingleDevice, nodes, parts, holdsUpTo
   }
 
-  /// - Throws: `malformed`, `unknown`, `duplicate` or `invalidNumber`; never trusts the file.
+  /// - Throws: `malformed`, `unknown`, `duplicate` or `invalidNumber`. The content of the file is not trusted.
   package init(json: Data) throws(PlanningError) {
     do {
       self = try JSONText.decode(Plan.self, from: json)

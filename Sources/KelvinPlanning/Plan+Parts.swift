@@ -1,27 +1,27 @@
 extension Plan {
-  /// One of a function's graphs in a plan, where there are several or its sizes depend on data.
+  /// One of a function's graphs in a plan, if there are several or its sizes depend on data.
   package struct Part: Hashable, Sendable, Codable {
-    /// Unique in the function; nodes go by it.
+    /// The name, unique in the function; nodes refer to it.
     package var name: String
-    /// Fingerprint of the graph that was planned.
+    /// The fingerprint of the planned graph.
     package var graph: String
     package var predicted: Double
     package var method: PlanSolution.Method
     package var gap: Double
     package var bestSingleDevice: SingleDevice?
-    /// The shape of each slot that the graph reads, where these depend on data: as a sample run found them.
+    /// The shape of each slot that the graph reads, from a sample run; nil when shapes do not depend on data.
     package var sampledSizes: [String: [Int]]?
-    /// The elements on which sizes depend, by slot: as the sample run found them.
+    /// The elements on which sizes depend, by slot, from the sample run.
     package var sampledValues: [String: [Double]]?
-    /// The largest shapes that the plan holds for; nil where they cannot vary, or each size has its own plan.
+    /// The largest shapes for which the plan is valid; nil when shapes cannot vary or each size has its own plan.
     package var holdsUpTo: [String: [Int]]?
   }
 
-  /// The plan of one graph among a function's.
+  /// Returns the plan as the part of one graph among a function's.
   ///
   /// - Parameters:
-  ///   - name: the graph's.
-  ///   - sizes, values: where they depend on data.
+  ///   - name: the graph's name.
+  ///   - sizes, values: the sizes and values of a sample run, if they depend on data.
   package func asPart(_ name: String, sampledSizes sizes: [String: [Int]]?, sampledValues values: [String: [Double]]?)
     -> Plan
   {
@@ -36,11 +36,11 @@ extension Plan {
     return plan
   }
 
-  /// The plans of graphs that run in a row, as one document.
+  /// Joins the plans of graphs that run in sequence into one document.
   ///
   /// - Parameters:
-  ///   - plans: of `asPart`, at least one, for one model and goal.
-  ///   - graph: fingerprint of all graphs.
+  ///   - plans: results of `asPart`, at least one, for one model and goal.
+  ///   - graph: the fingerprint of all graphs.
   ///   - singleDevice: the best device to run all of them.
   package init(joining plans: [Plan], graph: String, singleDevice: SingleDevice?) {
     self = plans[0]
@@ -50,14 +50,14 @@ extension Plan {
     subject.devices = plans.flatMap(\.subject.devices).filter { known.insert($0.id).inserted }
     predicted = plans.reduce(0) { $0 + $1.predicted }
     method = plans.allSatisfy { $0.method == .exact } ? .exact : .approximate
-    // Each is at most so far from its bound, hence their sum is.
+    // Each plan is at most this far from its bound, so their sum is too.
     gap = plans.map(\.gap).max() ?? 0
     bestSingleDevice = singleDevice
     nodes = plans.flatMap(\.nodes)
     parts = plans.flatMap(\.parts)
   }
 
-  /// The plan of one graph alone; nil where this plan has no such part.
+  /// Returns the plan of one graph alone; nil when this plan has no such part.
   package func part(named name: String) -> Plan? {
     guard let part = parts.first(where: { $0.name == name }) else { return nil }
     var plan = self
@@ -71,6 +71,6 @@ extension Plan {
     return plan
   }
 
-  /// The devices that run something.
+  /// The devices that run a node.
   package var usedDevices: Set<String> { Set(nodes.map(\.device)) }
 }

@@ -1,5 +1,5 @@
 extension Plan {
-  /// Checks what a file may get wrong in itself.
+  /// Checks the internal consistency of a plan from a file.
   package func validate() throws(PlanningError) {
     let devices = Set(subject.devices.map(\.id))
     if devices.count != subject.devices.count {
@@ -51,13 +51,14 @@ extension Plan {
     }
   }
 
-  /// Checks that the plan is for this model and can run here.
+  /// Checks that the plan is for this model and can run on this machine.
+  ///
   /// - Parameters:
-  ///   - modelKey: content key of the model at hand; an empty key in the file matches any.
-  ///   - graph: its graph's fingerprint, likewise.
+  ///   - modelKey: the content key of the model; an empty key in the file matches any.
+  ///   - graph: the fingerprint of its graph; an empty one in the file matches any.
   ///   - nodes: the names of the graph's nodes; the plan must place exactly these.
-  ///   - devices: the devices at hand.
-  /// - Throws: `stale` for another model, graph or machine; `unknown` for a device that is not there.
+  ///   - devices: the available devices.
+  /// - Throws: `stale` for another model, graph or machine; `unknown` for a device that is not available.
   package func check(
     modelKey: String, graph: String, nodes names: [String], devices: [String]
   ) throws(PlanningError) {

@@ -1,10 +1,10 @@
 package import FoundationEssentials
 import KelvinBasics
 
-/// A plan as a file: what `kelvin plan --json` prints, `plan --save` writes and `--plan` takes back.
+/// A plan as a file: the document that `kelvin plan --json` prints, `plan --save` writes and `--plan` reads.
 ///
-/// Only `version` and, for every node, `name` and `device` are needed to use a plan; everything else explains it or
-/// says what it belongs to. A person may edit the devices.
+/// A plan needs only `version` and, for every node, `name` and `device`. The other keys explain the plan or identify
+/// its model and machine. Users may edit the devices.
 package struct Plan: Hashable, Sendable {
   package static let currentVersion = 1
 
@@ -22,13 +22,13 @@ package struct Plan: Hashable, Sendable {
     }
   }
 
-  /// What a plan belongs to.
+  /// The model, graph and machine of a plan.
   package struct Subject: Hashable, Sendable {
-    /// As the user named it.
+    /// The model as the user named it.
     package var model: String
-    /// Content key of the model.
+    /// The content key of the model.
     package var modelKey: String
-    /// Fingerprint of the graph that was planned: nodes, types and shapes, after passes.
+    /// The fingerprint of the planned graph: nodes, types and shapes, after passes.
     package var graph: String
     package var machine: String
     package var devices: [Device]
@@ -51,7 +51,7 @@ package struct Plan: Hashable, Sendable {
 
   package struct Origin: Hashable, Sendable, Codable {
     package var name: String
-    /// Part of the node's cost, 0…1.
+    /// The share of the node's cost, 0…1.
     package var share: Double
 
     package init(name: String, share: Double) {
@@ -73,25 +73,24 @@ package struct Plan: Hashable, Sendable {
   package struct Node: Hashable, Sendable {
     package var name: String
     package var op: String
-    /// The operator with its attributes and the types of its operands, names left out: equal in nodes that do the same
-    /// work. Nil where the plan's file does not say.
+    /// The operator with its attributes and operand types, without names: equal for nodes that do the same work. Nil
+    /// when the plan's file lacks it.
     package var computation: String?
     package var origins: [Origin]
-    /// The nodes whose values this one reads, and the graph's inputs by their own names; constants are left out.
+    /// The nodes whose values this node reads, and the graph's inputs by name; constants are left out.
     package var inputs: [String]
     package var device: String
     package var reason: String
     package var regret: Double?
     package var candidates: [PlanCandidate]
     package var transfers: [PlannedTransfer]
-    /// The control flow that the node lies in, outermost first: `loop_1/body`; empty at the top.
+    /// The control flow around the node, outermost first: `loop_1/body`; empty at the top level.
     package var region = ""
-    /// How often one inference is expected to run the node; its seconds are those of all these runs.
+    /// The expected number of executions in one inference; the node's seconds are those of all executions.
     package var trips = 1.0
-    /// The graph that has it, by its name in `Plan.parts`; empty where the plan has none.
+    /// The name of the node's graph in `Plan.parts`; empty when the plan has no parts.
     package var part = ""
-    /// For a branch or loop itself, how often one inference is expected to begin one of its regions; nil for what a
-    /// device computes.
+    /// For a branch or loop itself, the expected number of region executions in one inference; nil for computed nodes.
     package var turns: Double?
 
     package init(
@@ -109,7 +108,7 @@ package struct Plan: Hashable, Sendable {
       self.transfers = transfers
     }
 
-    /// Makes it the record of a branch or loop itself.
+    /// Turns this record into that of a branch or loop itself.
     package mutating func describeControl(turns: Double) {
       self.turns = turns
       reason = "control flow runs on the host"
@@ -124,10 +123,10 @@ package struct Plan: Hashable, Sendable {
   package var gap: Double
   package var bestSingleDevice: SingleDevice?
   package var nodes: [Node]
-  /// In the order in which they run; none where the function is one graph whose sizes are known beforehand.
+  /// The graphs in execution order; empty when the function is one graph whose sizes are known beforehand.
   package var parts: [Part] = []
-  /// The largest shape of each input that the plan holds for, without parts; nil where shapes cannot vary, or each has
-  /// its own plan.
+  /// The largest shape of each input for which the plan is valid, if the plan has no parts. Nil when shapes cannot vary
+  /// or each shape has its own plan.
   package var holdsUpTo: [String: [Int]]?
 
   package init(
@@ -143,8 +142,9 @@ package struct Plan: Hashable, Sendable {
     self.nodes = nodes
   }
 
-  /// The record of an explained plan.
-  /// - Parameter describe: a node's operator, origins and inputs, by its id.
+  /// Creates the record of an explained plan.
+  ///
+  /// - Parameter describe: returns a node's operator, origins and inputs, by its id.
   package init(
     _ explanation: PlanExplanation, of subject: Subject, goal: Goal,
     describe: (_ node: String) -> (op: String, origins: [Origin], inputs: [String])
@@ -166,12 +166,12 @@ package struct Plan: Hashable, Sendable {
       })
   }
 
-  /// Node name to device, of a plan of one graph.
+  /// The device of each node by name, for a plan of one graph.
   package var placement: [String: String] {
     Dictionary(nodes.map { ($0.name, $0.device) }) { first, _ in first }
   }
 
-  /// The document, keys sorted, readable.
+  /// Returns the document as formatted JSON with sorted keys.
   package func json() throws(PlanningError) -> Data {
     do {
       return try JSONText.encode(self)

@@ -1,15 +1,15 @@
-/// One copy of a value from a device to another.
+/// A copy of a value from one device to another.
 package struct PlannedTransfer: Hashable, Sendable, Codable {
   package var value: String
   package var from: String
   package var to: String
   package var bytes: Int
-  /// Latency, boundary and bytes together.
+  /// The seconds of latency, boundary and bytes together.
   package var seconds: Double
-  /// The node that needs the copy: the consumer it is made for, or, on the way of a graph output to the host, the
-  /// producer. `nil` in a plan file, where transfers stand inside their node.
+  /// The node that needs the copy: its consumer, or, for a copy of a graph output to the host, its producer. `nil` in a
+  /// plan file, where transfers are listed in their node.
   package var node: String?
-  /// True where no value is copied: control flow starts the device. Nil for a copy.
+  /// True when control flow starts the device and no value is copied; nil for a copy.
   package var isSignal: Bool?
 
   package init(
@@ -25,10 +25,10 @@ package struct PlannedTransfer: Hashable, Sendable, Codable {
   }
 }
 
-/// The resource that has most to do for one frame of a pipelined stream.
+/// The resource with the most work for one frame of a pipelined stream.
 package struct Bottleneck: Hashable, Sendable, Codable {
   package var resource: String
-  /// Seconds for one frame: its devices' nodes, and the copies that leave or reach them.
+  /// Seconds for one frame: the nodes of its devices, and the copies from or to them.
   package var seconds: Double
 
   package init(resource: String, seconds: Double) {
@@ -37,14 +37,14 @@ package struct Bottleneck: Hashable, Sendable, Codable {
   }
 }
 
-/// A number of inferences from which on another plan costs less in all than the one before it.
+/// The number of inferences from which another plan costs less in total than the previous one.
 package struct PlanFlip: Hashable, Sendable, Codable {
-  /// Inferences after the first: `to` costs less from this count on.
+  /// The number of inferences after the first, from which `to` costs less.
   package var runs: Int
-  /// Which devices run how many nodes: `cpu`, or `cpu 12 + vulkan:0 40`.
+  /// The numbers of nodes by device: `cpu`, or `cpu 12 + vulkan:0 40`.
   package var from: String
   package var to: String
-  /// What is paid once, and seconds of one inference, of the plan `to`.
+  /// The one-time seconds and the seconds of one inference of the plan `to`.
   package var startSeconds: Double
   package var predicted: Double
 
@@ -57,39 +57,40 @@ package struct PlanFlip: Hashable, Sendable, Codable {
   }
 }
 
-/// A placement of every node and the copies it causes: the answer of `kelvin plan --problem`.
+/// A placement of every node and the resulting copies: the answer of `kelvin plan --problem`.
 package struct PlanSolution: Hashable, Sendable, Codable {
   package enum Method: String, Hashable, Sendable, Codable { case exact, approximate }
 
-  /// Seconds of one warm inference: the serial sum of the nodes and `transfers`, whatever the goal.
+  /// Seconds of one warm inference, for every goal: the serial sum of the nodes and `transfers`.
   package var predicted: Double
-  /// Seconds that the goal minimises. `latency`: `predicted`. `one-shot`: `startSeconds` and all inferences.
-  /// `throughput`: the bottleneck's. `sustained`: a frame's, the larger of the bottleneck's and of energy over spare power.
+  /// The seconds that the goal minimizes. `latency`: `predicted`. `one-shot`: `startSeconds` and all inferences.
+  /// `throughput`: the bottleneck's seconds. `sustained`: the seconds of a frame, the larger of the bottleneck's and of
+  /// energy divided by spare power.
   package var objective: Double
-  /// Node id to device.
+  /// The device of each node, by id.
   package var placement: [String: String]
-  /// In the order in which a serial run makes them.
+  /// The transfers in the order of a serial run.
   package var transfers: [PlannedTransfer]
   package var method: Method
-  /// `(objective − lowerBound) / lowerBound`: 0 when exact, 1 when nothing above zero bounds the optimum.
+  /// `(objective − lowerBound) / lowerBound`: 0 when exact, 1 when the lower bound is zero.
   package var gap: Double
-  /// No placement has a lower `objective`.
+  /// A lower bound of `objective` over all placements.
   package var lowerBound: Double
-  /// How many states the search kept: its size, in place of its time.
+  /// The number of states that the search kept, a measure of its size that does not depend on time.
   package var searchStates: Int
 
   package var bottleneck: Bottleneck?
-  /// Dynamic energy of one inference, where every node's is known.
+  /// The dynamic energy of one inference, if every node's is known.
   package var joules: Double?
-  /// Of the goals `throughput` and `sustained`.
+  /// The frames per second, for the goals `throughput` and `sustained`.
   package var framesPerSecond: Double?
-  /// What holds the rate down: a resource's name, or `power`.
+  /// The limit of the rate: a resource's name, or `power`.
   package var limitedBy: String?
-  /// Paid once: loading, devices, compiling and first runs; of the goal `one-shot`.
+  /// One-time seconds for loading, devices, compilation and first runs, for the goal `one-shot`.
   package var startSeconds: Double?
-  /// Where a one-shot choice changes with the number of runs, by rising count; of the goal `one-shot`.
+  /// The changes of a one-shot plan with the number of runs, by rising count, for the goal `one-shot`.
   package var flips: [PlanFlip]?
-  /// What the numbers mean, in a sentence, where they do not speak for themselves.
+  /// An explanation of the numbers in a sentence, if they need one.
   package var remark: String?
 
   package init(
@@ -106,7 +107,7 @@ package struct PlanSolution: Hashable, Sendable, Codable {
     gap = Self.gap(self.objective, over: self.lowerBound)
   }
 
-  /// The same plan where nobody claims that it is the best: no placement has a lower objective than `lowerBound`.
+  /// Returns the same plan as an approximate solution, with `lowerBound` as the bound of the objective.
   func bounded(by lowerBound: Double) -> PlanSolution {
     var bounded = self
     bounded.method = .approximate

@@ -1,35 +1,35 @@
-/// What planning reports: what is wrong, where, why, and the remedy when one is known.
+/// An error of planning: its subject, the reason, and the remedy if one is known.
 package struct PlanningError: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Code: String, Hashable, Sendable {
-    /// The document is not JSON, or not of the documented shape.
+    /// The document is not JSON or does not have the documented structure.
     case malformed
     /// A name or a pair that must be unique occurs twice.
     case duplicate
-    /// A device, node, value or goal that was never declared.
+    /// A device, node, value or goal that is not declared.
     case unknown
-    /// The nodes depend on one another in a circle.
+    /// The nodes form a dependency cycle.
     case cycle
     /// A number that is negative, not finite, or out of range.
     case invalidNumber
-    /// More than this planner can hold.
+    /// The problem exceeds a limit of the planner.
     case limit
-    /// No placement satisfies the problem; `node` says where it fails.
+    /// No placement satisfies the problem; `node` names the node that cannot be placed.
     case infeasible
-    /// A number that the goal needs and nobody gave.
+    /// A number that the goal requires is missing.
     case missing
     /// A goal that no policy in the catalog serves.
     case unsupported
-    /// A saved plan that belongs to another model, graph or machine.
+    /// A saved plan of another model, graph or machine.
     case stale
   }
 
   package let code: Code
-  /// What the error is about, as the user named it: `node 'conv_1'`, `transfers[3]`.
+  /// The subject of the error as the user named it: `node 'conv_1'`, `transfers[3]`.
   package let subject: String
   package let reason: String
   package let remedy: String?
-  /// The id of the node to blame, when there is one. Always present when `code` is `infeasible`
-  /// and the problem has nodes.
+  /// The id of the node that causes the error, if there is one. Always present when `code` is `infeasible` and the
+  /// problem has nodes.
   package let node: String?
 
   package init(

@@ -32,7 +32,8 @@ extension PlanningProblem.Node: Codable {
   }
 }
 
-/// `copies` may be absent, which means 1; `"never"` where a value is not copied. `signalSeconds` stands in signals alone.
+/// `copies` is optional with default 1, and `"never"` for a value that is not copied. Only signals have
+/// `signalSeconds`.
 extension PlanningProblem.Value: Codable {
   enum CodingKeys: String, CodingKey, CaseIterable { case value, bytes, copies, signalSeconds }
 
@@ -61,21 +62,21 @@ extension PlanningProblem.Value: Codable {
   }
 }
 
-/// The document of `kelvin plan --problem`. `joules` may stand in each node or, as `{node: {device: joules}}`, at the
-/// top.
+/// The document of `kelvin plan --problem`. `joules` may be given in each node, or at the top level as `{node: {device:
+/// joules}}`.
 extension PlanningProblem: Codable {
   enum CodingKeys: String, CodingKey, CaseIterable {
     case devices, host, transfers, inputs, outputs, nodes, goal, pins, exclude, memory, joules, boundarySeconds,
       resource, start, power
   }
 
-  /// - Throws: `malformed` when `json` is not the documented shape, `unknown` where a key is nearly a known one, else what
-  ///   `init` throws.
+  /// - Throws: `malformed` when `json` does not have the documented structure, `unknown` for a key that is similar to a
+  ///   known one, and the errors of `init`.
   package init(json: Data) throws(PlanningError) {
     self = try Self.read(json).problem
   }
 
-  /// The problem with remarks on the keys that are not read.
+  /// Returns the problem, with remarks on keys that are not read.
   package static func read(_ json: Data) throws(PlanningError) -> (problem: PlanningProblem, remarks: [String]) {
     let keys = try? JSONText.decode(ProblemKeys.self, from: json)
     let remarks = try keys?.remarks() ?? []
@@ -146,7 +147,7 @@ extension PlanningProblem: Codable {
   }
 }
 
-/// `load`, `runs` and `devices` may each be absent.
+/// `load`, `runs` and `devices` are optional.
 extension PlanningProblem.Start {
   enum CodingKeys: String, CodingKey, CaseIterable { case load, runs, devices }
 
@@ -160,7 +161,7 @@ extension PlanningProblem.Start {
 }
 
 extension PlanningError {
-  /// What a JSON decoder threw, with the path of keys to the place.
+  /// Converts an error of a JSON decoder, with the path of keys to its position.
   init(malformed error: any Error, in document: String) {
     guard let error = error as? DecodingError else {
       self.init(.malformed, document, "\(error)")
@@ -187,7 +188,7 @@ extension PlanningError {
     self.init(.malformed, document + path, reason)
   }
 
-  /// `.nodes[3].seconds`
+  /// Returns a string such as `.nodes[3].seconds`.
   static func text(of path: [any CodingKey]) -> String {
     path.map { key in key.intValue.map { "[\($0)]" } ?? ".\(key.stringValue)" }.joined()
   }

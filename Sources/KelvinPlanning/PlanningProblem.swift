@@ -1,30 +1,30 @@
-/// A graph's costs and a few numbers about devices, all values: what a policy sees.
+/// The input of a policy: a graph's costs and the properties of devices.
 ///
 /// A problem is valid by construction: `init` and decoding check every name and number and throw a `PlanningError`.
-/// Seconds and bytes throughout.
+/// Times are in seconds, sizes in bytes.
 ///
-/// - Graph inputs start on `host` and outputs must end there. A value lives on a non-empty *set* of devices; one copy
-///   serves every consumer on that device, and a copy may be made from any copy that exists (relays included).
-/// - A pair absent from `transfers` cannot be crossed directly.
-/// - A copy of `n` bytes takes `latency + n / bytesPerSecond + boundarySeconds[to]`: the boundary cost (a fence, a
-///   submission and its wait) is paid once for every copy *into* that device, so that `predicted` stays the sum of node
-///   and transfer seconds.
-/// - A value's copies count as often as its `copies` says, and a value with infinitely many is never copied, so that
-///   its producer and its readers share a device. A signal's copies take what `signalSeconds` says of the device they
-///   reach in place of a link's time. Control flow is told in these three, see `docs/design/planning.md`.
+/// - Graph inputs start on `host`, and outputs must end there. A value is present on a non-empty *set* of devices. One
+///   copy serves every consumer on that device, and a copy may be made from any existing copy, relays included.
+/// - A pair that is absent from `transfers` has no direct link.
+/// - A copy of `n` bytes takes `latency + n / bytesPerSecond + boundarySeconds[to]`. The boundary cost (a fence, a
+///   submission and its wait) is paid once for every copy *into* that device, so `predicted` is the sum of node and
+///   transfer seconds.
+/// - The copies of a value count `copies` times. A value with infinite `copies` is never copied, so its producer and
+///   readers share a device. The copies of a signal take the `signalSeconds` of their target device instead of a link's
+///   time. Control flow is described by these three, see `docs/method-planning.md`.
 /// - An excluded device runs no node and holds no copy. An excluded host runs no node, but values still start, end and
 ///   pass there.
-/// - `memory` bounds the bytes of values resident on a device at once while the nodes run in order; weights are the
-///   caller's to subtract.
+/// - `memory` limits the bytes of values resident on a device at once while the nodes run in order. The caller
+///   subtracts weights.
 package struct PlanningProblem: Hashable, Sendable {
   package struct Transfer: Hashable, Sendable, Codable {
     package var from: String
     package var to: String
-    /// Seconds for an empty copy, synchronisation included.
+    /// Seconds of an empty copy, synchronization included.
     package var latency: Double
     /// `nil` when size costs nothing (shared memory).
     package var bytesPerSecond: Double?
-    /// Power above idle while copying; `nil` counts as none.
+    /// The power above idle while copying; `nil` counts as none.
     package var watts: Double?
 
     enum CodingKeys: String, CodingKey, CaseIterable { case from, to, latency, bytesPerSecond, watts }
@@ -41,11 +41,11 @@ package struct PlanningProblem: Hashable, Sendable {
   package struct Value: Hashable, Sendable {
     package var value: String
     package var bytes: Int
-    /// How often one inference makes each copy of it: a loop's expected trips for a value inside the loop. Infinite for
-    /// a value that is never copied: who reads it runs where it is.
+    /// The number of times that one inference makes each copy: the expected iterations for a value inside a loop.
+    /// Infinite for a value that is never copied: its readers run on its device.
     package var copies: Double
-    /// For a signal, by which a device is told to begin something: per device, seconds of each copy that reaches it,
-    /// wherever from; 0 where absent. Empty for what links move.
+    /// For a signal, which tells a device to begin: the seconds of each copy to a device, from any device; 0 if absent.
+    /// Empty for values that links move.
     package var signalSeconds: [String: Double]
 
     package init(value: String, bytes: Int, copies: Double = 1, signalSeconds: [String: Double] = [:]) {
@@ -58,18 +58,18 @@ package struct PlanningProblem: Hashable, Sendable {
 
   package struct Node: Hashable, Sendable {
     package var id: String
-    /// Values read; a value named twice counts once.
+    /// The values read; a value named twice counts once.
     package var inputs: [String]
     package var outputs: [Value]
-    /// Per device; a device absent here cannot run the node.
+    /// Seconds by device; a device that is absent cannot run the node.
     package var seconds: [String: Double]
-    /// Dynamic energy per device, above idle: `sustained` needs it on every device that may run the node.
+    /// Dynamic energy above idle, by device. Goal `sustained` requires it for every device that may run the node.
     package var joules: [String: Double]
-    /// Per device, what compiling the node and its first run there cost beyond one warm run; 0 where absent.
+    /// By device, the additional seconds of compilation and the first run beyond one warm run; 0 if absent.
     package var startSeconds: [String: Double]
-    /// Per device, where `seconds` comes from; estimated unless said.
+    /// By device, the origin of `seconds`; estimated by default.
     package var source: [String: CostSource]
-    /// Per device, why it cannot run the node.
+    /// By device, the reason why it cannot run the node.
     package var unsupported: [String: String]
 
     package init(
@@ -87,14 +87,14 @@ package struct PlanningProblem: Hashable, Sendable {
     }
   }
 
-  /// What is paid once, before and during the first inference. A device is used when it runs a node or a copy is made
-  /// to it; the host, when it runs a node.
+  /// One-time costs before and during the first inference. A device is used when it runs a node or receives a copy; the
+  /// host, only when it runs a node.
   package struct Start: Hashable, Sendable, Codable {
-    /// Seconds to read and prepare the model, whatever the plan.
+    /// Seconds to read and prepare the model, for every plan.
     package var load: Double
-    /// Inferences after the first.
+    /// The number of inferences after the first.
     package var runs: Int
-    /// Seconds paid once when the device is used at all; 0 where absent.
+    /// Seconds paid once when the device is used; 0 if absent.
     package var devices: [String: Double]
 
     package init(load: Double = 0, runs: Int = 0, devices: [String: Double] = [:]) {
@@ -107,7 +107,7 @@ package struct PlanningProblem: Hashable, Sendable {
   /// The power budget of `sustained`: `joules` may be spent at `sustainableWatts - idleWatts`.
   package struct Power: Hashable, Sendable, Codable {
     package var idleWatts: Double
-    /// Power that can be held for ever; above `idleWatts`.
+    /// The power that can be sustained indefinitely; above `idleWatts`.
     package var sustainableWatts: Double
 
     enum CodingKeys: String, CodingKey, CaseIterable { case idleWatts, sustainableWatts }
@@ -118,32 +118,33 @@ package struct PlanningProblem: Hashable, Sendable {
     }
   }
 
-  /// At most `maximumDevices`.
+  /// The devices, at most `maximumDevices`.
   package let devices: [String]
   package let host: String
   package let transfers: [Transfer]
   package let inputs: [Value]
   package let outputs: [String]
-  /// In any order.
+  /// The nodes in any order.
   package let nodes: [Node]
   package let goal: Goal
-  /// Node id to the only device it may run on.
+  /// The only device of each pinned node, by id.
   package let pins: [String: String]
   package let exclude: [String]
-  /// Bytes of values a device may hold at once; absent means no limit.
+  /// The bytes of values that a device may hold at once; unlimited if absent.
   package let memory: [String: Int]
   /// Seconds added to every copy into the device.
   package let boundarySeconds: [String: Double]
-  /// Devices of one resource share silicon and never overlap; a device absent here is a resource of its own name.
+  /// The resource of each device. Devices of one resource share hardware and never overlap; a device that is absent is
+  /// a resource of its own.
   package let resource: [String: String]
-  /// `nil` counts as a start that costs nothing, and no run after the first.
+  /// `nil` means start costs of zero and no run after the first.
   package let start: Start?
   package let power: Power?
 
   let index: ProblemIndex
 
   package static let maximumDevices = 8
-  /// Most inferences a one-shot plan may be asked for.
+  /// The most inferences of a one-shot plan.
   package static let mostRuns = 1_000_000_000_000
 
   package init(
@@ -173,7 +174,7 @@ package struct PlanningProblem: Hashable, Sendable {
     self.index = try reader.read()
   }
 
-  /// The same problem with what is given replaced.
+  /// Returns the problem with the given properties replaced.
   package func with(
     goal: Goal? = nil, pins: [String: String]? = nil, exclude: [String]? = nil,
     boundarySeconds: [String: Double]? = nil, start: Start? = nil, power: Power? = nil
@@ -185,11 +186,11 @@ package struct PlanningProblem: Hashable, Sendable {
       power: power ?? self.power)
   }
 
-  /// A given placement with its best copies, as a plan of this problem that need not be the best.
+  /// Returns a given placement with its best copies as a solution of this problem, which need not be optimal.
   ///
-  /// - Parameter lowerBound: no placement has a lower objective.
-  /// - Returns: nil where the placement is none of this problem: other nodes or devices, a pin that it does not keep, a
-  ///   limit of memory that it exceeds.
+  /// - Parameter lowerBound: a lower bound of the objective over all placements.
+  /// - Returns: nil when the placement is not valid for this problem: other nodes or devices, a pin that is not kept,
+  ///   or a memory limit that is exceeded.
   package func solution(placing placement: [String: String], lowerBound: Double) -> PlanSolution? {
     guard placement.count == nodes.count, pins.allSatisfy({ placement[$0.key] == $0.value }) else { return nil }
     return (try? with(pins: placement).solve())?.bounded(by: lowerBound)

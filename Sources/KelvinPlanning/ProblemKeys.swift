@@ -1,15 +1,16 @@
 import FoundationEssentials
 
-/// The keys of a problem document that nobody reads: a remark each, or an error where it looks like a slip of the pen.
+/// Finds the keys of a problem document that are not read. Each gives a remark, or an error if it looks like a
+/// misspelled key.
 ///
-/// An error names the known key that is at most two edits away (letters put in, left out or replaced: Levenshtein), unless
-/// that would replace all its letters. What a document says in keys that are farther away is its own business.
+/// An error names a known key at a Levenshtein distance of at most two, unless that would replace all its letters.
+/// Other unknown keys are permitted.
 struct ProblemKeys: Decodable {
   private var strangers: [UnknownKey] = []
 
   private struct UnknownKey {
     var key: String
-    /// Empty for the document itself.
+    /// The path of the object; empty for the document itself.
     var path: [any CodingKey]
     var known: [String]
   }
@@ -24,7 +25,7 @@ struct ProblemKeys: Decodable {
     init?(intValue: Int) { nil }
   }
 
-  /// One object, its known keys, and the objects in it.
+  /// An object's known keys, and the objects within it.
   private struct Shape {
     let known: [String]
     var inside: [String: Shape] = [:]
@@ -55,7 +56,7 @@ struct ProblemKeys: Decodable {
         continue
       }
       guard let inner = shape.inside[key.stringValue] else { continue }
-      // What is neither an object nor a list of some is for the problem's own decoding to refuse.
+      // Other types of values are rejected by the problem's own decoding.
       if let one = try? object.nestedContainer(keyedBy: AnyKey.self, forKey: key) {
         try look(at: one, inner)
       } else if var list = try? object.nestedUnkeyedContainer(forKey: key) {
@@ -64,8 +65,9 @@ struct ProblemKeys: Decodable {
     }
   }
 
-  /// One remark for each key, with the first of its places.
-  /// - Throws: `unknown` where a key is nearly a known one.
+  /// Returns one remark for each key, with its first position.
+  ///
+  /// - Throws: `unknown` for a key that is similar to a known one.
   func remarks() throws(PlanningError) -> [String] {
     var places: [String: Int] = [:]
     var first: [UnknownKey] = []
@@ -92,7 +94,7 @@ struct ProblemKeys: Decodable {
   }
 
   private static func edits(_ a: [UInt8], _ b: [UInt8]) -> Int {
-    // Keys so different in length need not be compared: a hostile one may be long.
+    // Keys that differ more in length are not compared; a malicious key may be long.
     guard abs(a.count - b.count) <= 2 else { return .max }
     var row = Array(0...b.count)
     for (i, letter) in a.enumerated() {

@@ -1,10 +1,10 @@
-/// Minimises `Σ w (rows · x / y − 1)²` over `x ≥ 0`, with the weights `w = min(1, 0.1 / |residual|)` of a few rounds of
+/// Minimizes `Σ w (rows · x / y − 1)²` over `x ≥ 0`, with the weights `w = min(1, 0.1 / |residual|)` of a few rounds of
 /// Huber's reweighting (P. Huber, "Robust estimation of a location parameter", Ann. Math. Statist. 35, 1964).
 enum RelativeLeastSquares {
   private static let rounds = 8
 
-  /// - Parameter rows: three columns; the coefficient of one that is zero throughout is zero.
-  /// - Returns: nil where no coefficients can be told.
+  /// - Parameter rows: three columns; the coefficient of a column of zeros is zero.
+  /// - Returns: nil when the coefficients are undetermined.
   static func solve(_ rows: [SIMD3<Double>], _ y: [Double]) -> SIMD3<Double>? {
     let relative = zip(rows, y).map { $0 / $1 }
     let largest = relative.reduce(SIMD3<Double>.zero) { pointwiseMax($0, $1) }
@@ -30,7 +30,7 @@ enum RelativeLeastSquares {
     let equations = NormalEquations(rows, weights)
     var best: (error: Double, x: SIMD3<Double>)?
     for set in 1..<8 {
-      // The last place is the equations' right side.
+      // The last lane is the right-hand side of the equations.
       let used: SIMDMask<SIMD4<Int64>> = [set & 1 != 0, set & 2 != 0, set & 4 != 0, true]
       guard let x = equations.solution(used), x[0] >= 0, x[1] >= 0, x[2] >= 0, x.sum().isFinite else { continue }
       var error = 0.0
@@ -44,7 +44,7 @@ enum RelativeLeastSquares {
   }
 }
 
-/// `(AᵀWA) x = AᵀW1` for the rows of A: each equation's three factors, then its right side.
+/// The normal equations `(AᵀWA) x = AᵀW1` for the rows of A. Each equation has three factors, then its right-hand side.
 private struct NormalEquations {
   private var equations = InlineArray<3, SIMD4<Double>>(repeating: .zero)
 
@@ -55,10 +55,10 @@ private struct NormalEquations {
     }
   }
 
-  /// By Gaussian elimination with partial pivoting.
+  /// Solves the equations by Gaussian elimination with partial pivoting.
   ///
-  /// - Parameter used: the columns that count; the coefficients of the others are zero.
-  /// - Returns: nil where those columns depend on one another.
+  /// - Parameter used: the columns in use; the coefficients of the others are zero.
+  /// - Returns: nil when the used columns are linearly dependent.
   func solution(_ used: SIMDMask<SIMD4<Int64>>) -> SIMD3<Double>? {
     var rows = equations
     for column in 0..<3 {
@@ -76,7 +76,7 @@ private struct NormalEquations {
       rows.swapAt(k, pivot)
       for i in 0..<3 where i != k {
         rows[i] -= rows[i][k] / rows[k][k] * rows[k]
-        // Exactly, which rounding may miss: nothing of it is to reach the columns before.
+        // Exactly zero, since a rounding error would propagate to the previous columns.
         rows[i][k] = 0
       }
     }

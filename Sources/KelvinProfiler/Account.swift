@@ -1,33 +1,33 @@
 package import KelvinMeasurements
 
-/// Where the time of one inference went. The parts add up to the whole.
+/// The breakdown of the time of one inference. The parts add up to `endToEnd`.
 package struct Account: Hashable, Sendable, Codable {
   /// Seconds from the first step to the last output.
   package var endToEnd: Double
-  /// Some device was computing a node.
+  /// Seconds in which some device computed a node.
   package var layers: Double
-  /// Values were being copied to another device, and no node was being computed.
+  /// Seconds in which values were copied to another device and no node was computed.
   package var transfers: Double
-  /// Blocked until another device had started, finished and said so, beyond the time of its nodes.
+  /// Seconds in which the host waited for another device to start, finish and signal, beyond the time of its nodes.
   package var waits: Double
-  /// The rest: dispatch, bookkeeping, and what no clock sees.
+  /// The remaining seconds: dispatch, bookkeeping, and time that no clock covers.
   package var residual: Double
 
-  /// The share of the whole that nothing explains, 0…1.
+  /// The unexplained fraction of the whole, 0…1.
   package var residualShare: Double { endToEnd > 0 ? residual / endToEnd : 0 }
 
   /// - Parameters:
-  ///   - events: one inference's nodes and transfers, in seconds from its beginning.
-  ///   - endToEnd: its whole time on the same clock.
-  ///   - copying: seconds that its copies take by themselves; the rest of the transfers' spans is waiting.
+  ///   - events: the nodes and transfers of one inference, in seconds from its beginning.
+  ///   - endToEnd: the whole time of the inference on the same clock.
+  ///   - copying: the seconds of its copies alone; the rest of the transfers' spans is waiting.
   package init(_ events: [TraceEvent], endToEnd: Double, copying: Double) {
     func spans(_ kind: TraceEvent.Kind) -> Spans {
       Spans(events.filter { $0.kind == kind }.map { ($0.start, $0.end) }, within: endToEnd)
     }
     let nodes = spans(.node)
     let crossing = spans(.transfer)
-    // Device timestamps say how long a node took, but not how long after its submission the device began: what the
-    // timeline cannot place was spent while the host was blocked.
+    // Device timestamps give the duration of a node, but not the delay from its submission to its start. Node time that
+    // the timeline does not cover was spent while the host was blocked.
     let placed = nodes.length
     let computed = min(endToEnd, max(placed, Self.busiestDevice(events)))
     let blocked = max(0, crossing.outside(nodes) - (computed - placed))
@@ -38,7 +38,7 @@ package struct Account: Hashable, Sendable, Codable {
     residual = endToEnd - layers - transfers - waits
   }
 
-  /// Seconds of nodes on the device that computed most.
+  /// Returns the node seconds of the device that computed most.
   private static func busiestDevice(_ events: [TraceEvent]) -> Double {
     var sums: [String: Double] = [:]
     for event in events where event.kind == .node { sums[event.device, default: 0] += event.duration }
@@ -46,7 +46,7 @@ package struct Account: Hashable, Sendable, Codable {
   }
 }
 
-/// Stretches of time that do not touch, ascending.
+/// Disjoint time spans in ascending order.
 private struct Spans {
   private var spans: [(start: Double, end: Double)] = []
 
@@ -64,7 +64,7 @@ private struct Spans {
 
   var length: Double { spans.reduce(0) { $0 + $1.end - $1.start } }
 
-  /// The length of the part that `other` does not cover.
+  /// Returns the length of the part that `other` does not cover.
   func outside(_ other: Spans) -> Double {
     var shared = 0.0
     var index = 0

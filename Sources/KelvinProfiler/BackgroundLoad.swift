@@ -1,34 +1,34 @@
 import KelvinBasics
 import KelvinMeasurements
 
-/// Somebody else at work while a model is measured: threads of this process, or a process of its own.
+/// Other work during the measurement of a model: threads of this process, or a separate process.
 package protocol BackgroundLoad: AnyObject {
-  /// - Throws: where it cannot begin.
+  /// - Throws: when the load cannot start.
   func start() throws
-  /// Returns when nothing of it runs any more.
+  /// Stops the load, and returns when no part of it runs any more.
   func stop()
-  /// Holds its work for a while, so that the model can be measured alone.
+  /// Suspends the load, so that the model can be measured alone.
   func pause()
   func resume()
-  /// Processor time within this process that is not the model's, in seconds.
+  /// Seconds of processor time within this process that the load used.
   var ownProcessorSeconds: Double { get }
-  /// Processes whose time is not a stranger's.
+  /// The identifiers of processes that belong to the load.
   var processes: [Int32] { get }
-  /// What it did, and how: known once it has stopped.
+  /// The resources that the load used; known after it has stopped.
   var account: BackgroundLoadUsage? { get }
 }
 
-/// What a neighbour did.
+/// The resources that a background load used.
 package struct BackgroundLoadUsage: Sendable, Hashable, Codable {
-  /// Whether it was a process of its own.
+  /// Whether the load was a separate process.
   package var isProcess: Bool
   package var seconds: Double
-  /// Processor time in its own code and in the kernel's, in seconds.
+  /// Seconds of processor time in user mode and in the kernel.
   package var userSeconds: Double
   package var kernelSeconds: Double
-  /// Bytes that went to or came from memory.
+  /// Bytes read from and written to memory.
   package var memoryBytes: Double
-  /// Why a part of it ended early; nil where nothing did.
+  /// The reason for which a part of the load ended early; nil when none did.
   package var failure: String?
 
   package init(
@@ -42,7 +42,7 @@ package struct BackgroundLoadUsage: Sendable, Hashable, Codable {
     self.failure = failure
   }
 
-  /// The same of a process that did nothing else: with what drivers' threads took for it, and what getting ready took.
+  /// The usage of a process that did nothing else: including the time of drivers' threads and of preparation.
   package var ofWholeProcess: BackgroundLoadUsage {
     let used = ProcessorTime.ofProcess
     var whole = self
@@ -50,7 +50,8 @@ package struct BackgroundLoadUsage: Sendable, Hashable, Codable {
     return whole
   }
 
-  /// `the load beside it was a process of its own: 3.02 s of processor time in 10.0 s, 1 % of it in the kernel`.
+  /// A description such as `the load beside it was a process of its own: 3.02 s of processor time in 10.0 s, 1 % of it
+  /// in the kernel`.
   package var description: String {
     let whole = userSeconds + kernelSeconds
     let kernel = whole > 0 ? kernelSeconds / whole : 0

@@ -1,17 +1,18 @@
 import KelvinBasics
 
-/// What others do on a machine while a model runs: shares of devices, traffic to memory, a working set in the caches.
+/// Other load on a machine while a model runs: shares of devices, memory traffic, a working set in the caches.
 ///
-/// As text `cpu=0.3`, `vulkan:0=0.5`, `memory=4GB/s`, `cache=16MB`; a program of its own is told it in the same words.
+/// The parts have names and values as strings, also on the command line of a load process: `cpu=0.3`, `vulkan:0=0.5`,
+/// `memory=4GB/s`, `cache=16MB`.
 package struct CoLoad: Sendable, Hashable {
-  /// By device id, the part of its time, 0 ..< 1.
+  /// The share of a device's time, 0 ..< 1, by device identifier.
   package var shares: [String: Double]
-  /// Bytes that are read or written each second beyond the caches.
+  /// Bytes read or written per second beyond the caches.
   package var memoryBytesPerSecond: Double
-  /// Bytes that are touched in each period, so that they stay in the caches.
+  /// Bytes accessed in each period, so that they stay in the caches.
   package var cacheBytes: Int
 
-  /// A terabyte a second and a gibibyte: more is a slip.
+  /// Limits that detect mistyped values: a terabyte per second and a gibibyte.
   package static let mostBytesPerSecond = 1e12
   package static let mostCacheBytes = 1 << 30
 
@@ -23,7 +24,7 @@ package struct CoLoad: Sendable, Hashable {
 
   package var isEmpty: Bool { shares.allSatisfy { $0.value <= 0 } && memoryBytesPerSecond <= 0 && cacheBytes <= 0 }
 
-  /// Each part as `set(_:to:)` takes it.
+  /// Each part in the format of `set(_:to:)`.
   package var items: [(name: String, text: String)] {
     var items = shares.filter { $0.value > 0 }.sorted { $0.key < $1.key }.map { (name: $0.key, text: "\($0.value)") }
     if memoryBytesPerSecond > 0 { items.append(("memory", memoryText)) }
@@ -31,13 +32,13 @@ package struct CoLoad: Sendable, Hashable {
     return items
   }
 
-  /// `4000MB/s`, exact to the kilobyte.
+  /// A string such as `4000MB/s`, exact to the kilobyte.
   package var memoryText: String { "\(memoryBytesPerSecond / 1e6)MB/s" }
   package var cacheText: String { "\(cacheBytes)B" }
 
   /// Adds a part, or replaces it.
   ///
-  /// - Returns: what was expected instead; nil where it was understood.
+  /// - Returns: a description of the expected value; nil when `text` is valid.
   package mutating func set(_ name: String, to text: String) -> String? {
     switch name {
     case "memory":

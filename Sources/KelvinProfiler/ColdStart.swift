@@ -4,8 +4,8 @@ import KelvinMeasurements
 import KelvinPlanning
 import KelvinRuntime
 
-/// A compilation that finds nothing kept from earlier ones, and the first run after it. What a driver itself keeps
-/// between processes is the driver's.
+/// A compilation with empty caches, and the first run after it. Caches that a driver keeps between processes are not
+/// cleared.
 struct ColdStart {
   let compile: Double
   let firstRun: Double

@@ -3,7 +3,7 @@ import KelvinMeasurements
 import KelvinRuntime
 import Synchronization
 
-/// When a compilation came to each node, so that its time can be told by node.
+/// Records the time at which a compilation reaches each node, to compute the time of each node.
 final class CompileLog: Sendable {
   private struct Step {
     var progress: Double
@@ -22,8 +22,8 @@ final class CompileLog: Sendable {
     })
   }
 
-  /// Seconds of each node's compilation, by name. Where a device compiles other nodes than the segment has, because it
-  /// expands fused ones, the segment's time is shared out evenly.
+  /// Returns the compilation seconds of each node, by name. A device that expands fused nodes compiles other nodes than
+  /// the segment's; then the segment's time is divided evenly.
   func seconds(_ schedule: Schedule, end: Double) -> [String: Double] {
     let steps = steps.withLock { $0 }
     let count = schedule.segments.count
@@ -33,7 +33,7 @@ final class CompileLog: Sendable {
       guard let first = own.first else { continue }
       let last = steps.first { Int(($0.progress * Double(count)) + 1e-9) > index }?.time ?? end
       let names = segment.graph.nodes.map(\.name)
-      // The first step is the segment's own, before its first node.
+      // The first step belongs to the segment, before its first node.
       let begins = own.dropFirst().map(\.time)
       if begins.count == names.count {
         for (name, span) in zip(names, zip(begins, begins.dropFirst() + [last])) { seconds[name] = span.1 - span.0 }

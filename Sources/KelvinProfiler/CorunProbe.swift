@@ -5,14 +5,14 @@ import KelvinMeasurements
 import KelvinRuntime
 import Synchronization
 
-/// Whether two devices gain by working at the same time: each runs the model alone, then both do at once, for about as
-/// long.
+/// Measures whether two devices gain by working simultaneously: each runs the model alone, then both run it
+/// concurrently for about the same time.
 struct CorunProbe {
   let clock: any MeasurementClock
   /// Seconds for the pair.
   let budget: Double
 
-  /// A session that one thread at a time uses.
+  /// A session that only one thread at a time uses.
   private struct Lent: @unchecked Sendable {
     let session: Session
     let inputs: [Tensor]
@@ -23,15 +23,15 @@ struct CorunProbe {
     }
   }
 
-  /// - Returns: nil where it was cancelled before anything was known.
-  /// - Throws: what a session throws.
+  /// - Returns: nil when cancelled before anything was measured.
+  /// - Throws: the errors of a session.
   func measure(
     _ a: DeviceMeasurement, _ b: DeviceMeasurement, _ cancellation: Cancellation?
   ) throws(RuntimeError) -> CorunFactor? {
     let (first, second) = (Lent(session: a.session, inputs: a.inputs), Lent(session: b.session, inputs: b.inputs))
     let single = (try seconds(first, 1, cancellation), try seconds(second, 1, cancellation))
     let longest = max(single.0, single.1)
-    // Both parts last about as long, or the longer one's tail would hide what they gain.
+    // Both parts take about the same time; otherwise the longer one's remainder would hide the gain.
     let counts = (
       Self.count(longest, single.0), Self.count(longest, single.1)
     )

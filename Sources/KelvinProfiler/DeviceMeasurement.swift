@@ -4,43 +4,43 @@ import KelvinMeasurements
 import KelvinPlanning
 import KelvinRuntime
 
-/// One device's turn in a profile: the whole graph on it as far as it can, and everything measured about that.
+/// The measurements of one device in a profile. The device runs every node of the graph that it supports.
 final class DeviceMeasurement: Disturbable {
-  /// One recorded inference and, right before it, one without node timers.
+  /// A timed inference and, close to it, one without node timers.
   struct Pair {
     var plain: Double
     var timed: Double
-    /// Of the timed one.
+    /// The trace of the timed inference.
     var trace: [TraceEvent]
     var record: SessionRecord
-    /// Nobody else took processor time meanwhile, as far as it is known.
+    /// Whether no other process took processor time meanwhile, as far as known.
     var isUndisturbed = true
   }
 
   let device: any Device
   let solution: PlanSolution
   let nodesHere: Set<String>
-  /// Nodes that another device has to run.
+  /// The number of nodes that another device has to run.
   let nodesElsewhere: Int
   private let hasControl: Bool
-  /// Seconds, nothing found in a cache.
+  /// Seconds with empty caches.
   private(set) var compile = 0.0
-  /// Seconds, with the compiled cache as an earlier run leaves it.
+  /// Seconds with the compiled cache of an earlier run.
   private(set) var compileCached = 0.0
   /// Seconds of the first run after a compilation.
   private(set) var firstRun = 0.0
-  /// By node: seconds of its compilation and of its first run.
+  /// By node, the seconds of its compilation and of its first run.
   private(set) var compileSeconds: [String: Double] = [:]
   private(set) var coldSeconds: [String: Double] = [:]
-  /// Compilation and first run while every processor is busy with something else; nil until measured.
+  /// Seconds of compilation and of the first run while every processor is busy with other work; nil until measured.
   var busyCompile: Double?
   var busyFirstRun: Double?
   let weights: WeightReport
-  /// What computes each node, by the devices' own names.
+  /// The kernel of each node, by the devices' own names.
   let kernels: [String: String]
   let session: Session
   private let timedSession: Session
-  /// Written anew before every run: they decide which way control flow goes, and their memory is used again.
+  /// Written again before every run: inputs decide control flow, and a run may reuse their memory.
   let inputs: [Tensor]
   private let clock: any MeasurementClock
 
@@ -48,16 +48,17 @@ final class DeviceMeasurement: Disturbable {
   private(set) var clocks: [String: NodeTiming.Clock] = [:]
   var meter: PowerMeter
   var isDone = false
-  /// Why the device takes no further part; nil while all is well.
+  /// The reason for which the device failed; nil while it takes part.
   var failure: String?
 
-  /// Inferences shorter than this are preceded by one that is not counted: a turn finds caches filled by others.
+  /// Inferences shorter than this many seconds are preceded by an uncounted one, because caches hold other data at the
+  /// start of a turn.
   private static let short = 0.05
 
   /// Node name to device id.
   var placement: [String: String] { solution.placement }
 
-  /// Compiles from nothing, runs once, then compiles again for the measuring.
+  /// Compiles with empty caches and runs once, then compiles again for the measurements.
   init(
     _ device: any Device, _ solution: PlanSolution, _ context: ModelContext, precision: Precision, threads: Int,
     inputs: [Tensor], clock: any MeasurementClock, meter: PowerMeter
@@ -96,18 +97,18 @@ final class DeviceMeasurement: Disturbable {
     try run(timedSession, cancellation)
   }
 
-  /// - Returns: the seconds of the run alone.
+  /// - Returns: the seconds of the run, without writing the inputs.
   @discardableResult func run(_ session: Session, _ cancellation: Cancellation?) throws(RuntimeError) -> Double {
     try session.write(inputs)
     return try clock.time { () throws(RuntimeError) in try session.run(cancellation) }
   }
 
-  /// What the device draws, where only a stretch of work shows it.
+  /// Measures the device's power, for devices whose counters need a longer stretch of work.
   func measurePower(_ cancellation: Cancellation?) throws {
     try meter.stretch { () throws(RuntimeError) in try run(session, cancellation) }
   }
 
-  /// One inference without timers and one with, close to one another. Which comes first changes from pair to pair.
+  /// Measures one inference without timers and one with timers. Their order alternates from pair to pair.
   func measure(_ cancellation: Cancellation?) throws {
     let (plain, timed) = try meter.turn { () throws(RuntimeError) in
       if let last = pairs.last, last.plain < Self.short { try run(session, cancellation) }
@@ -131,9 +132,9 @@ final class DeviceMeasurement: Disturbable {
     for index in index..<pairs.count { pairs[index].isUndisturbed = false }
   }
 
-  /// The pairs that count: the undisturbed ones where there are enough. Else the fastest eighth of all, but at least
-  /// `enough`, from which both sides of a comparison are then taken: on a busy machine most runs are held up in some
-  /// layer or other, which the whole shows and no layer's median.
+  /// Returns the pairs that count: the undisturbed ones if there are enough. Otherwise, the fastest eighth of all, but
+  /// at least `enough`. On a busy machine most runs are delayed in a different layer, which shows in the whole but in
+  /// no layer's median.
   func counted(atLeast enough: Int) -> (indices: [Int], areUndisturbed: Bool) {
     let quiet = pairs.indices.filter { pairs[$0].isUndisturbed }
     if quiet.count >= enough || quiet.count == pairs.count { return (quiet, true) }
@@ -141,20 +142,21 @@ final class DeviceMeasurement: Disturbable {
     return (order.prefix(max(enough, order.count / 8)).sorted(), false)
   }
 
-  /// Samples of a node in the pairs that count: one for each pair that reached it, the mean of its trips.
+  /// Returns a node's samples in the given pairs: for each pair that ran the node, the mean over its iterations.
   private func samples(of node: String, in indices: [Int]) -> [Double] {
     indices.compactMap { pairs[$0].record.nodes[node]?.secondsEach }
   }
 
-  /// What the pairs that count tell of the nodes here and of the whole.
+  /// Returns the samples of this device's nodes and of the whole, from the given pairs.
   func nodeSamples(in indices: [Int]) -> NodeSamples {
     NodeSamples(indices.map { (index: $0, pair: pairs[$0]) }, nodesHere, timer: timerSeconds(in: indices))
   }
 
-  /// Seconds that a timer adds to each node, where timers slow the whole down by more than `Self.slowTimers`; else
-  /// zero. A driver may end a batch of its work at each timestamp. Told from every second pair alone, so that the
-  /// others can test what is predicted with it. Zero on a host that goes from step to step: there most of the excess is
-  /// what recording the steps takes, between the nodes.
+  /// Returns the seconds that a timer adds to each node, when timers slow the whole down by more than `slowTimers`;
+  /// else zero. A driver may end a batch of work at each timestamp.
+  ///
+  /// Only every second pair is used, so that predictions can be tested with the others. Zero on a host that executes
+  /// control flow: there, most of the excess is the recording of steps between the nodes.
   func timerSeconds(in indices: [Int]) -> Double {
     if hasControl, device.info.isHost { return 0 }
     let told = indices.filter { $0.isMultiple(of: 2) }
@@ -173,7 +175,8 @@ final class DeviceMeasurement: Disturbable {
     values.isEmpty ? nil : values.sorted()[(values.count - 1) / 2]
   }
 
-  /// Whether the medians of the nodes that make up 99 % of the device's time are as certain as `bound`.
+  /// Whether the medians of the nodes that make up 99 % of the device's time have at most the relative uncertainty
+  /// `bound`.
   func hasConverged(bound: Double, atLeast enough: Int) -> Bool {
     let (indices, _) = counted(atLeast: enough)
     var medians: [(seconds: Double, uncertainty: Double)] = []
@@ -191,10 +194,10 @@ final class DeviceMeasurement: Disturbable {
     return true
   }
 
-  /// Median seconds without node timers; nil for no pairs.
+  /// Returns the median seconds without node timers; nil without pairs.
   func plainMedian(in indices: [Int]) -> Double? { try? LatencyStatistics(indices.map { pairs[$0].plain }).median }
 
-  /// The timed inference whose end-to-end time is the median of those that count.
+  /// Returns the timed inference whose end-to-end time is the median of the given pairs.
   func medianRun(in indices: [Int]) -> (seconds: Double, trace: [TraceEvent])? {
     let order = indices.sorted { pairs[$0].timed < pairs[$1].timed }
     guard !order.isEmpty else { return nil }

@@ -1,21 +1,21 @@
 import KelvinMeasurements
 import KelvinThermal
 
-/// A series of measurements, some of which others may have disturbed.
+/// A series of measurements, some of which other processes may have disturbed.
 protocol Disturbable: AnyObject {
   var sampleCount: Int { get }
-  /// Says of all samples from `index` on that they are not to be relied on.
+  /// Marks all samples from `index` on as disturbed.
   func markDisturbed(from index: Int)
 }
 
-/// Tells measurements apart in which somebody else took processor time: a stretch of a quarter of a second or longer is
-/// judged as a whole, and with it every measurement that fell into it.
+/// Finds measurements during which other processes took processor time. Intervals of at least a quarter of a second are
+/// classified as a whole, together with every measurement made in them.
 final class DisturbanceWatch {
   private var watch: ContentionWatch
   private let clock: any MeasurementClock
-  /// For each series in the present stretch, its first measurement there.
+  /// For each series in the current interval, the index of its first measurement there.
   private var open: [(series: any Disturbable, first: Int)] = []
-  /// Disturbed stretches so far.
+  /// The number of disturbed intervals so far.
   private(set) var count = 0
 
   init(files: SystemFiles, clock: any MeasurementClock) {
@@ -23,14 +23,16 @@ final class DisturbanceWatch {
     watch = ContentionWatch(files: files, at: clock.now())
   }
 
-  /// A measurement of this series has just been made. Returns whether a stretch ended with it.
+  /// Records that `series` has a new measurement.
+  ///
+  /// - Returns: whether an interval ended with it.
   @discardableResult
   func note(_ series: any Disturbable) -> Bool {
     if !open.contains(where: { $0.series === series }) { open.append((series, series.sampleCount - 1)) }
     return look()
   }
 
-  /// Judges the present stretch, however short, if the counters say anything of it.
+  /// Waits until the counters can cover the current interval, and classifies it.
   func flush() {
     clock.sleep(until: clock.now() + (open.isEmpty ? 0 : ContentionWatch.shortest))
     look()

@@ -1,49 +1,52 @@
 import KelvinMeasurements
 
-/// What handing nodes and values from device to device costs beyond nodes and bare copies: least squares over whole
-/// inferences, each device's alone and of plans that alternate.
+/// A least-squares fit of the costs of handing nodes and values to devices, beyond nodes and bare copies. Its data are
+/// whole inferences of each device alone and of plans that alternate between devices.
 ///
-/// A device takes `dispatch` for each node that is handed to it; a value that goes to or from the host takes `latency`
-/// and so much for each byte, once a direction. Woken threads, caches gone cold and changes of layout at a segment's
-/// edges are in these: they are told from what alternating plans take, not by what causes them. A value between two
-/// devices passes by the host, and takes what both ways take. Residuals are relative, so that short plans count as much
-/// as long ones.
+/// A device costs `dispatch` per node. A value that moves to or from the host costs `latency`, and `secondsPerByte` for
+/// each byte. A value between two other devices passes through the host and costs both links.
+///
+/// These costs include thread wake-ups, cold caches and layout changes at a segment's edges; the fit does not separate
+/// them. Residuals are relative, so that short plans count as much as long ones.
 struct HandOverFit {
-  /// A way to the host or from it.
+  /// A link to the host or from it.
   struct Link: Hashable {
     var from: String
     var to: String
   }
 
-  /// One plan, and how often it does what costs.
+  /// One plan, with the number of times it incurs each cost.
   struct Observation {
-    /// Whether it is of several devices beyond what one of them leaves to others.
+    /// Whether the plan uses several devices by design, and not only for nodes that one device does not support.
     var isMixed: Bool
-    /// Seconds of one inference.
+    /// The measured seconds of one inference.
     var measured: Double
-    /// Seconds of its nodes and bare copies.
+    /// The seconds of its nodes and bare copies.
     var explained: Double
-    /// By device, nodes that are handed to it.
+    /// The number of nodes handed to each device.
     var dispatches: [String: Double] = [:]
     var copies: [Link: (count: Double, bytes: Double)] = [:]
-    /// By device, starts by control flow. They have costs of their own, told later; here they only take their share.
+    /// The number of starts by control flow on each device. Their costs are determined later; here they only absorb
+    /// their part.
     var starts: [String: Double] = [:]
   }
 
   private(set) var dispatch: [String: Double] = [:]
   private(set) var latency: [Link: Double] = [:]
   private(set) var secondsPerByte: [Link: Double] = [:]
-  /// `predicted / measured − 1` of each mixed plan, by what is fitted to all the others.
+  /// `predicted / measured − 1` of each mixed plan, predicted by a fit to all the others.
   private(set) var mixedErrors: [Double] = []
 
   private let devices: [String]
   private let links: [Link]
 
-  /// A device alone is what most plans come down to, and was measured most often.
+  /// The weight of single-device observations, which were measured most often and which most plans resemble.
   private static let weightOfSingles = 4.0
-  /// Where no plan moves as many bytes, what each takes cannot be told: larger values would get a price made of noise.
+  /// The bytes that some plan must move over a link for a cost per byte to be fitted; below, noise would determine the
+  /// price of larger values.
   private static let enoughBytes = Double(1 << 20)
-  /// What plans do not tell apart is put down to control flow before hand-over, and to that before nodes and bytes.
+  /// The regularization of each kind of cost. Time that the plans do not separate is attributed to control flow first,
+  /// then to hand-over, then to nodes and bytes.
   private static let reluctance = (starts: 1e-2, dispatch: 1e2, bytes: 1e3)
 
   init(_ observations: [Observation]) {

@@ -4,18 +4,18 @@ import KelvinGraph
 import KelvinPlanning
 import KelvinRuntime
 
-/// Placements that alternate between devices as plans do: what hand-over costs is told from how long they take.
+/// Random placements that alternate between devices, from whose times hand-over costs are fitted.
 ///
-/// Each follows the graph's order and changes device at drawn places, a few times or often, so that runs of all lengths
-/// and values of all sizes cross. The same graph and devices give the same placements.
+/// Each placement follows the graph's order and changes the device at random positions, a few times or often. So runs
+/// of all lengths occur, and values of all sizes are transferred. The same graph and devices give the same placements.
 struct MixedDesign {
-  /// Changes of device that a placement has on average, in turn.
+  /// The mean number of device changes of successive placements.
   private static let changes = [1.0, 2, 4, 8, 3, 16]
 
   private let context: ModelContext
   private let request: PlanRequest
   private let nodes: [String]
-  /// By device, the nodes that it runs.
+  /// By device, the nodes that it supports.
   private let runnable: [(id: String, nodes: Set<String>)]
   private var generator = SeededGenerator(seed: 1)
   private var drawn = 0
@@ -29,11 +29,11 @@ struct MixedDesign {
     seen = []
   }
 
-  /// How many placements tell all that is asked: for each pair with the host two costs there and two back, for each
-  /// device one more, and as many again to see how far off they are.
+  /// Returns the number of placements that determine all costs: for each device two costs in each direction to the host
+  /// and one per node, with as many placements again to test the fit.
   static func count(devices: Int) -> Int { 6 * devices }
 
-  /// The next placement with its copies; nil where drawing finds no other.
+  /// Returns the next placement with its transfers; nil when no new one is found.
   mutating func next() -> PlanSolution? {
     for _ in 0..<20 {
       let changes = Self.changes[drawn % Self.changes.count]

@@ -2,19 +2,21 @@ import KelvinDevices
 import KelvinMeasurements
 import KelvinRuntime
 
-/// What branches and loops cost beside the nodes and copies in them.
+/// The costs of branches and loops beside the nodes and transfers in them.
 extension NodeProfiler {
-  /// By device, what it costs that control flow starts a segment there, or on the host that it goes a step: what
-  /// inferences without timers take beyond what nodes and copies explain, shared out over the starts. The host's is
-  /// told first, since it takes part in every plan. Every second pair tells it, so that the others can test it.
+  /// Returns, by device, the cost of a segment start by control flow; for the host, the cost of a step. It is the time
+  /// of inferences without timers beyond nodes and transfers, divided by the starts.
   ///
-  /// - Parameter profile: everything else that was measured.
-  /// - Returns: no entry for a device that nothing was started on.
+  /// The host comes first, because it takes part in every plan. Every second pair is used, so that predictions can be
+  /// tested with the others.
+  ///
+  /// - Parameter profile: all other costs.
+  /// - Returns: no entry for a device without starts.
   func startCosts(_ profile: MeasuredProfile, _ runs: [DeviceMeasurement]) -> [String: NodeCost] {
     let host = context.inventory.host.info
     let key = CostSheet.controlKey(threads: request.threads)
     let ids = Set(runs.flatMap { $0.placement.values } + [host.id])
-    /// The plan's prediction where a start costs one second on one device and nothing elsewhere.
+    /// Returns the plan's prediction when a start costs one second on one device and nothing elsewhere.
     func predicted(_ run: DeviceMeasurement, charging device: String?) -> Double? {
       var costed = profile
       costed.nodes[key] = Dictionary(

@@ -4,9 +4,10 @@ import KelvinMeasurements
 import KelvinRuntime
 
 extension NodeProfiler {
-  /// Costs by node for people, and by key for the profile: samples of identical nodes are pooled.
+  /// Returns the costs of each node for people, and of each key for the profile, where samples of identical nodes are
+  /// pooled.
   ///
-  /// - Parameter flat: the model with its control flow written out, at the trips that were measured.
+  /// - Parameter flat: the model with expanded control flow, at the measured iteration counts.
   func nodeCosts(
     _ flat: FlatGraph, _ runs: [DeviceMeasurement]
   ) -> (rows: [ProfileResult.NodeRow], costs: [String: [String: NodeCost]], works: [String: NodeWork]) {
@@ -63,12 +64,12 @@ extension NodeProfiler {
     return (rows, costs, works)
   }
 
-  /// The key of a node's cost on a device.
+  /// Returns the key of a node's cost on a device.
   func key(_ node: Node, in graph: Graph, on device: any Device) -> String {
     CostSheet.key(node, in: graph, on: device, asking: request.precision, threads: request.threads)
   }
 
-  /// The key on devices that compute in float32 whatever is asked for.
+  /// Returns the key on devices that compute in float32 at every requested precision.
   func commonKey(_ node: Node, in graph: Graph) -> String {
     CostSheet.key(node, in: graph, computedIn: .full, threads: request.threads)
   }

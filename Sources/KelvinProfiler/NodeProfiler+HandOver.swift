@@ -5,13 +5,13 @@ import KelvinPlanning
 import KelvinRuntime
 
 extension NodeProfiler {
-  /// What hand-over costs, told from the devices alone and the plans that alternate; nil before anything ran.
+  /// Fits hand-over costs to the devices alone and to the alternating plans; nil when nothing has run.
   ///
-  /// - Parameter rows: what the nodes cost by themselves.
+  /// - Parameter rows: the costs of the nodes.
   func handOver(_ measured: Measured, _ flat: FlatGraph, _ rows: [ProfileResult.NodeRow]) -> HandOverFit? {
     let runs = measured.runs.filter { !$0.pairs.isEmpty }
     guard !runs.isEmpty else { return nil }
-    // Every second pair tells, so that the others can test it.
+    // The fit uses every second pair, so that the others can test it.
     let alone = Dictionary(
       runs.compactMap { run in
         let indices = run.counted(atLeast: options.fewestRounds).indices
@@ -26,7 +26,7 @@ extension NodeProfiler {
     for run in runs {
       guard let whole = alone[run.device.info.id] else { continue }
       var observation = counts.observation(run.solution, whole.median, bare: measured.bareCopies, isMixed: false)
-      // What is within the noise of the whole tells nothing of handing nodes out.
+      // A difference within the noise of the whole is not attributed to dispatch.
       if whole.medianInterval.contains(observation.explained) { observation.measured = observation.explained }
       observations.append(observation)
     }
@@ -40,11 +40,11 @@ extension NodeProfiler {
   }
 }
 
-/// How often a plan of one graph does what hand-over costs.
+/// Counts of the events that incur hand-over costs in a plan of one graph.
 private struct FlatCounts {
   private let nodes: [(name: String, trips: Double, seconds: [String: Double])]
   private let controls: [(name: String, starts: Double)]
-  /// By value, how often one inference copies it.
+  /// The number of copies of each value in one inference.
   private let copies: [String: Double]
   private let host: String
 
@@ -72,7 +72,7 @@ private struct FlatCounts {
       observation.explained += node.trips * (node.seconds[device] ?? 0)
       observation.dispatches[device, default: 0] += node.trips
     }
-    // Where the host goes from step to step, these tell what it takes, and handing out nodes is part of a step.
+    // On a host that executes control flow, starts include the dispatch of nodes.
     if !controls.isEmpty { observation.dispatches[host] = nil }
     for control in controls { observation.starts[host, default: 0] += control.starts }
     for transfer in solution.transfers {
@@ -96,14 +96,14 @@ private struct FlatCounts {
 }
 
 extension HandOverFit.Link {
-  /// The ways that a value goes, by the host where neither end is the host.
+  /// Returns the links that a value takes; through the host when neither end is the host.
   func byHost(_ host: String) -> [HandOverFit.Link] {
     from == host || to == host ? [self] : [.init(from: from, to: host), .init(from: host, to: to)]
   }
 }
 
 extension HandOverFit {
-  /// Seconds beyond the bare copy, for a value and for each of its bytes.
+  /// Returns the cost beyond the bare copy, in seconds per value and per byte.
   func extra(_ link: Link, host: String) -> (latency: Double, secondsPerByte: Double) {
     link.byHost(host).reduce(into: (0, 0)) { sum, link in
       sum.0 += latency[link] ?? 0

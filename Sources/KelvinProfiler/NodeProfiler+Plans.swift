@@ -4,7 +4,7 @@ import KelvinMeasurements
 import KelvinPlanning
 import KelvinRuntime
 
-/// Whole plans beside the devices alone: those from which hand-over costs are told, and the one that is best by them.
+/// Measurements of whole plans: plans from which hand-over costs are fitted, and the best plan by these costs.
 extension NodeProfiler {
   /// Runs plans that alternate between the devices.
   func measureMixes(_ measured: inout Measured, _ watch: DisturbanceWatch, _ observe: MeasurementObserver) {
@@ -15,11 +15,11 @@ extension NodeProfiler {
     let wanted = MixedDesign.count(devices: runs.count)
     let budget = checkBudget(runs)
     let start = clock.now()
-    // As many sessions as there are plans would need as many times the memory.
+    // The sessions share memory, which would otherwise grow with the number of plans.
     let memory = SessionArena()
     var mixes: [PlanMeasurement] = []
     while mixes.count < wanted, !isCancelled, let solution = design.next() {
-      // Where compiling takes long, the plans that there are by then do.
+      // When compilation takes long, half of the plans are enough.
       if clock.now() - start > 2 * budget, 2 * mixes.count >= wanted { break }
       observe(
         .init(
@@ -37,10 +37,10 @@ extension NodeProfiler {
     drop(&measured.mixes, &measured.remarks)
   }
 
-  /// As many as a verdict on one plan against another needs, and two that may be disturbed.
+  /// The rounds that a comparison of two plans needs, and two more in case of disturbances.
   private static let roundsOfTrial = PairedComparison.fewestPairs + 2
 
-  /// Runs the best plan by the costs so far, where it is of several devices, in turns with each device alone.
+  /// Runs the best plan by the costs so far, if it uses several devices, in turns with each device alone.
   func tryBestPlan(_ measured: inout Measured, _ watch: DisturbanceWatch, _ observe: MeasurementObserver) throws {
     guard !isCancelled else { return }
     observe(.init(phase: "planning with what was measured", fraction: 0.8))
@@ -63,7 +63,7 @@ extension NodeProfiler {
     options.budget * options.checkShare * Double(runs.count)
   }
 
-  /// Each device alone and then each plan, in turns, until all medians are certain enough or the budget is spent.
+  /// Runs each device alone and each plan, in turns, until all medians are certain enough or the budget is used.
   private func runRounds(
     _ runs: [DeviceMeasurement], _ plans: [PlanMeasurement], atLeast enough: Int = 0, budget: Double,
     _ watch: DisturbanceWatch,
@@ -111,8 +111,8 @@ extension NodeProfiler {
     (try? LatencyStatistics(seconds)).map { $0.relativeUncertainty <= options.bound } ?? false
   }
 
-  /// The best plan over all measured devices, of those that are equal within noise the one that planning will settle on;
-  /// nil where it is one device's.
+  /// Returns the best plan over all measured devices. Among plans that are equal within noise, it is the one that
+  /// planning will choose. Nil when that plan uses one device.
   private func bestPlan(_ measured: Measured) throws -> PlanSolution? {
     let ids = measured.usable.map(\.device.info.id)
     guard ids.count > 1 else { return nil }
@@ -129,11 +129,11 @@ extension NodeProfiler {
         || context.nodesByDevice(plan.placement).count < 2
     }
     let settled = explanation.settled(problem, noise: noise, kept: nil).solution
-    // A mix that is better by less than the noise is worth a look as well: only running tells.
+    // A mixed plan that is better by less than the noise is run as well, because only its measured time decides.
     return [settled, explanation.solution].first { !isSingle($0) }
   }
 
-  /// Plans that were run beside each other, their predictions from what is known in the end.
+  /// Returns the checks of plans that were run in turns, with predictions from the final costs.
   func checks(_ measured: Measured, _ costs: CostSheet) -> [ProfileResult.Check] {
     var checks: [ProfileResult.Check] = []
     func add(_ label: String, _ placement: [String: String], _ seconds: [Double], _ isUndisturbed: Bool) {
@@ -146,11 +146,11 @@ extension NodeProfiler {
     }
     for run in measured.runs where !run.pairs.isEmpty {
       let (indices, quiet) = run.counted(atLeast: options.fewestRounds)
-      // The pairs that did not tell what timers and handing out nodes take.
+      // The pairs that were not used to fit timers and dispatch.
       let tested = indices.filter { !$0.isMultiple(of: 2) }
       add(run.device.info.id, run.placement, (tested.isEmpty ? indices : tested).map { run.pairs[$0].plain }, quiet)
     }
-    // A plan was run in a part of the rounds: at the pace of all of them, as the costs are.
+    // A plan ran in some of the rounds only, so its times are scaled to the average of all rounds, as the costs are.
     let alone = Dictionary(
       measured.usable.compactMap { run in
         run.plainMedian(in: run.counted(atLeast: options.fewestRounds).indices).map { (run.device.info.id, $0) }
@@ -163,8 +163,8 @@ extension NodeProfiler {
     return checks
   }
 
-  /// What was found by running the devices alone and, where there was a better plan by prediction, that beside them;
-  /// nil before anything ran.
+  /// Returns the comparison of the devices alone with the predicted best plan, if there was one; nil when nothing has
+  /// run.
   func trials(_ measured: Measured, _ costs: CostSheet) -> TriedPlans? {
     let mix = measured.tried.first
     let rounds = mix?.counted(atLeast: options.fewestRounds).samples
@@ -188,12 +188,12 @@ extension NodeProfiler {
       entries: entries, seconds: seconds)
   }
 
-  /// Seconds that the costs say a placement takes.
+  /// Returns the predicted seconds of a placement.
   func predict(_ placement: [String: String], _ costs: CostSheet) -> Double? {
     solution(of: placement, costs)?.predicted
   }
 
-  /// A placement with its best copies.
+  /// Returns a placement with its best transfers.
   func solution(of placement: [String: String], _ costs: CostSheet) -> PlanSolution? {
     var pinned = request
     pinned.goal = .latency

@@ -6,7 +6,7 @@ import KelvinPlanning
 import KelvinRuntime
 
 extension NodeProfiler {
-  /// Seconds that the copies of one inference take by themselves.
+  /// Returns the seconds of the copies of one inference alone.
   private func copying(_ trace: [TraceEvent], _ measured: Measured) -> Double {
     let bare = measured.bareCopies
     return trace.filter { $0.kind == .transfer }.reduce(0) { sum, event in
@@ -17,7 +17,7 @@ extension NodeProfiler {
     }
   }
 
-  /// The links as planned with: the copy, and what handing over costs beyond it.
+  /// Returns the transfer costs for planning: the copy and the hand-over cost beyond it.
   private func transfers(_ measured: Measured, _ handOver: HandOverFit?) -> [ProfileResult.Transfer] {
     let host = measured.runs.first { $0.device.info.isHost }
     let cores = max(1, MachineDescription(files).logicalCores)
@@ -38,10 +38,10 @@ extension NodeProfiler {
     }
   }
 
-  /// What planning reads, from what is known so far.
+  /// Returns the profile that planning reads, from the measurements so far.
   func profile(_ measured: Measured) -> MeasuredProfile { assemble(measured).profile }
 
-  /// The same, with the share by which predictions of mixes are off so far.
+  /// Returns the profile, and the median relative error of predictions of mixed plans so far.
   func profileWithNoise(_ measured: Measured) -> (profile: MeasuredProfile, noise: Double) {
     let (profile, _, _, handOver) = assemble(measured)
     return (profile, PredictionAccuracy(handOver?.mixedErrors ?? [])?.median ?? 0)
@@ -94,7 +94,7 @@ extension NodeProfiler {
     return (profile, rows, links, handOver)
   }
 
-  /// The graph as planning needs it.
+  /// Returns the graph in the form that planning reads.
   private func graph(
     _ flat: FlatGraph, _ trips: IterationEstimate, _ rows: [ProfileResult.NodeRow], on devices: [any Device]
   ) -> ProfiledModel {
@@ -136,7 +136,8 @@ extension NodeProfiler {
       hostWrites: writes.isEmpty ? nil : writes, hostReads: reads.isEmpty ? nil : reads)
   }
 
-  /// The trips and sides of every inference that was timed: the inputs decide, not the device.
+  /// Returns the iteration counts and branch shares of all timed inferences. They depend on the inputs, not on the
+  /// device.
   private func trips(_ measured: Measured) -> IterationEstimate {
     var (trips, sides): ([String: [Int]], [String: (then: Int, otherwise: Int)]) = ([:], [:])
     for record in measured.runs.flatMap(\.pairs).map(\.record) {
@@ -215,7 +216,7 @@ extension NodeProfiler {
 }
 
 extension [String: NodeCost] {
-  /// With what it costs to hand a node to each device.
+  /// Returns the costs with each device's dispatch cost added.
   fileprivate func adding(_ dispatch: [String: Double]) -> [String: NodeCost] {
     var costs = self
     for (device, cost) in self { costs[device] = cost.adding(dispatch[device] ?? 0) }

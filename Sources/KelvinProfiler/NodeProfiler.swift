@@ -5,14 +5,15 @@ import KelvinPlanning
 package import KelvinRuntime
 import KelvinThermal
 
-/// Measures a model on every device that may run it: each node in context, each transfer, each start, what devices gain
-/// beside one another; tells from plans that alternate between devices what hand-over costs, and runs what planning
-/// makes of it.
+/// Measures a model on every device that may run it: each node in context, each transfer, each start, and the gain of
+/// devices that work simultaneously. Fits hand-over costs to plans that alternate between devices, and runs the plan
+/// that results from all costs.
 ///
-/// For each device the whole graph is compiled onto it, with only the nodes that it cannot run elsewhere, so that a
-/// node is measured between its real neighbours, with the shapes and packed weights of a real run. Devices take turns,
-/// the order turned round each time, until every median that matters is certain enough or the budget is spent. A node
-/// in a loop is measured in each trip, and a profile tells how many trips there were.
+/// For each device, the whole graph is compiled for it; only unsupported nodes run elsewhere. So a node is measured
+/// between its real neighbours, with the shapes and packed weights of a real run.
+///
+/// Devices take turns in alternating order until every relevant median is certain enough or the budget is used. A node
+/// in a loop is measured in each iteration, and a profile contains the number of iterations.
 package struct NodeProfiler {
   package let context: ModelContext
   package let request: PlanRequest
@@ -24,9 +25,9 @@ package struct NodeProfiler {
   let cancellation: Cancellation?
 
   /// - Parameters:
-  ///   - request: its units are the devices to be measured, the host always among them; pins are ignored.
+  ///   - request: its units are the devices to measure; the host is always added. Pins are ignored.
   ///   - inputs: one tensor for each input of the graph.
-  ///   - cancellation: ends the measuring; what is known by then is the result, marked as partial.
+  ///   - cancellation: ends the measurements; those made so far are the result, marked as partial.
   package init(
     _ context: ModelContext, _ request: PlanRequest, inputs: [Tensor], options: ProfilerOptions = .init(),
     kelvinVersion: String, cancellation: Cancellation? = nil,
@@ -44,8 +45,8 @@ package struct NodeProfiler {
 
   var isCancelled: Bool { cancellation?.isCancelled ?? false }
 
-  /// - Throws: `RuntimeError`, `PlanningError`, or `ProfilerError` where nothing can be measured; `RuntimeError.cancelled`
-  ///   where cancelling came before anything was known.
+  /// - Throws: `RuntimeError`, `PlanningError`, or `ProfilerError` when nothing can be measured.
+  ///   `RuntimeError.cancelled` when cancelled before anything was measured.
   package func run(_ observe: MeasurementObserver = { _ in }) throws -> ProfileResult {
     var measured = Measured()
     try prepare(&measured, observe)
@@ -67,22 +68,22 @@ package struct NodeProfiler {
     return result(measured)
   }
 
-  /// Everything that is known so far.
+  /// The measurements so far.
   struct Measured {
     var runs: [DeviceMeasurement] = []
     var transfers: [MeasuredTransfer] = []
-    /// Plans that alternate between devices, from which hand-over costs are told.
+    /// Plans that alternate between devices, to which hand-over costs are fitted.
     var mixes: [PlanMeasurement] = []
-    /// Plans that looked best and were run beside the devices alone.
+    /// Plans that were predicted best and were run in turns with the devices alone.
     var tried: [PlanMeasurement] = []
     var corun: [CorunFactor] = []
     var disturbances = 0
     var remarks: [String] = []
 
-    /// Devices that were measured and are still there.
+    /// Devices with measurements that have not failed.
     var usable: [DeviceMeasurement] { runs.filter { $0.failure == nil && !$0.pairs.isEmpty } }
 
-    /// What copies by themselves cost, where something is copied.
+    /// The costs of bare copies, for links that copy.
     var bareCopies: [HandOverFit.Link: TransferFit] {
       Dictionary(
         transfers.filter { !$0.outcome.isShared }.map { (.init(from: $0.from, to: $0.to), $0.outcome.fit) }
@@ -96,7 +97,7 @@ package struct NodeProfiler {
     var outcome: TransferProbe.Outcome
   }
 
-  /// Compiles the model on every device. A device that fails is left out, unless it is the only one.
+  /// Compiles the model on every device. A device that fails is left out; when all fail, the first error is thrown.
   private func prepare(_ measured: inout Measured, _ observe: MeasurementObserver) throws {
     let targets = try devices()
     let machine = MachineDescription(files)
@@ -139,7 +140,7 @@ package struct NodeProfiler {
     throw ProfilerError.nothingMeasured("none of the devices asked for runs any node of \(context.name)")
   }
 
-  /// The request's units, the host added: values start and end there, so its costs always matter.
+  /// Returns the request's units and the host, where values start and end.
   private func devices() throws -> [any Device] {
     let (units, _) = try context.planner.devices(for: request)
     let host = context.inventory.host
@@ -147,7 +148,7 @@ package struct NodeProfiler {
     return units.contains { $0 === host } || isExcluded ? units : [host] + units
   }
 
-  /// Turns until every device's medians are certain or the budget is spent.
+  /// Measures in turns until every device's medians are certain or the budget is used.
   private func measureNodes(_ runs: [DeviceMeasurement], _ watch: DisturbanceWatch, _ observe: MeasurementObserver) {
     let budget = options.budget * Double(runs.count)
     let start = clock.now()
@@ -168,7 +169,7 @@ package struct NodeProfiler {
     for run in runs { attempt(run) { try run.measurePower(cancellation) } }
   }
 
-  /// One pair of inferences.
+  /// Measures one pair of inferences.
   func turn(_ run: DeviceMeasurement, _ watch: DisturbanceWatch) {
     attempt(run) {
       try run.measure(cancellation)
@@ -176,7 +177,8 @@ package struct NodeProfiler {
     }
   }
 
-  /// A device that fails takes no further part; what it gave until then stays.
+  /// Runs `work` for a device that has not failed. A device that fails takes no further part, but keeps its
+  /// measurements.
   private func attempt(_ run: DeviceMeasurement, _ work: () throws -> Void) {
     guard run.failure == nil, !isCancelled else { return }
     do {
@@ -228,7 +230,7 @@ package struct NodeProfiler {
     }
   }
 
-  /// Compiles and runs once more on every device while each processor is busy with something else.
+  /// Compiles and runs again on every device while each processor is busy with other work.
   private func measureBusyStarts(_ measured: inout Measured, _ observe: MeasurementObserver) {
     let cores = max(1, MachineDescription(files).logicalCores)
     guard !isCancelled, options.measuresBusyStarts,

@@ -1,23 +1,22 @@
 import KelvinMeasurements
 import KelvinRuntime
 
-/// Samples of nodes whose medians add up to what the median inference takes.
+/// Samples of nodes, scaled so that their medians add up to the time of the median inference.
 ///
-/// On a busy machine every inference is held up in some node, seldom in the same: the medians by themselves would add
-/// up to less than any inference takes, and what is missing would be put down to handing nodes out. It is theirs, in
-/// proportion.
+/// On a busy machine every inference is delayed in some node, seldom in the same one. Unscaled medians would therefore
+/// add up to less than any inference takes, and the difference would count as dispatch.
 struct NodeSamples {
-  /// Seconds of one trip, by node of the device.
+  /// Seconds of one iteration, by node of the device.
   let byNode: [String: [Double]]
   /// Seconds of all nodes in the median inference.
   private let total: Double
-  /// By pair, the inference without timers over the nodes of the one with.
+  /// By pair, the time of the inference without timers divided by the node time of the one with timers.
   private let shares: [Int: Double]
 
   /// - Parameters:
-  ///   - pairs: those that count, by their places in the order in which they were measured.
-  ///   - nodes: of the device; others do what it cannot.
-  ///   - timer: seconds that a timer adds to each sample of the device.
+  ///   - pairs: the pairs that count, with their indices in the order of measurement.
+  ///   - nodes: the nodes of the device; other devices run the rest.
+  ///   - timer: the seconds that a timer adds to each sample of the device.
   init(_ pairs: [(index: Int, pair: DeviceMeasurement.Pair)], _ nodes: Set<String>, timer: Double) {
     var samples: [String: [Double]] = [:]
     var runs: [String: Int] = [:]
@@ -43,8 +42,8 @@ struct NodeSamples {
     (self.total, self.shares) = (total, shares)
   }
 
-  /// One inference without timers beside nodes that take what they usually do, in seconds; nil where none of the pairs
-  /// named ran a node.
+  /// Returns the seconds of an inference without timers, normalized to the nodes' usual times; nil when none of the
+  /// given pairs ran a node.
   func whole(in indices: [Int]) -> LatencyStatistics? {
     try? LatencyStatistics(indices.compactMap { shares[$0].map { $0 * total } })
   }

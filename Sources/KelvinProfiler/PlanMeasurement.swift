@@ -4,11 +4,11 @@ import KelvinMeasurements
 import KelvinPlanning
 import KelvinRuntime
 
-/// A plan of several devices, run without timers beside the devices alone.
+/// A plan of several devices, run without timers in turns with the devices alone.
 final class PlanMeasurement: Disturbable {
   struct Sample {
     var seconds: Double
-    /// What each device alone took in the same round.
+    /// The seconds that each device alone took in the same round.
     var beside: [String: Double]
     var isUndisturbed = true
   }
@@ -16,10 +16,10 @@ final class PlanMeasurement: Disturbable {
   let solution: PlanSolution
   private let session: Session
   private(set) var samples: [Sample] = []
-  /// Why it takes no further part; nil while all is well.
+  /// The reason for which the plan failed; nil while it takes part.
   private(set) var failure: String?
 
-  /// - Parameter memory: what it runs in, in turns with the other plans there.
+  /// - Parameter memory: the arena of the session, which it shares with other plans that run in turns.
   init(
     _ solution: PlanSolution, _ context: ModelContext, _ request: PlanRequest, inputs: [Tensor], memory: SessionArena
   ) throws {
@@ -35,10 +35,10 @@ final class PlanMeasurement: Disturbable {
     for index in index..<samples.count { samples[index].isUndisturbed = false }
   }
 
-  /// One inference that counts, after one that finds cold caches and parked workers.
+  /// Measures one inference, after an uncounted one that finds cold caches and parked workers.
   ///
-  /// - Parameter beside: what each device alone took in this round.
-  /// - Throws: `cancelled` alone; any other failure ends the plan's part.
+  /// - Parameter beside: the seconds that each device alone took in this round.
+  /// - Throws: only `cancelled`; any other error ends the plan's part.
   func measure(
     _ inputs: [Tensor], beside: [String: Double], clock: any MeasurementClock, _ cancellation: Cancellation?
   ) throws(RuntimeError) {
@@ -55,15 +55,16 @@ final class PlanMeasurement: Disturbable {
     }
   }
 
-  /// The samples that count: the undisturbed ones where there are enough, else all.
+  /// Returns the samples that count: the undisturbed ones if there are enough, else all.
   func counted(atLeast enough: Int) -> (samples: [Sample], areUndisturbed: Bool) {
     let quiet = samples.filter(\.isUndisturbed)
     return quiet.count >= enough || quiet.count == samples.count ? (quiet, true) : (samples, false)
   }
 
-  /// The seconds that count, at the pace that the machine usually has: what changes between rounds is left out.
+  /// Returns the seconds that count, normalized to the usual pace of the machine, so that changes between rounds cancel
+  /// out.
   ///
-  /// - Parameter usual: what each device alone takes.
+  /// - Parameter usual: the seconds that each device alone usually takes.
   func seconds(
     atLeast enough: Int, usual: [String: Double]
   ) -> (seconds: [Double], areUndisturbed: Bool) {

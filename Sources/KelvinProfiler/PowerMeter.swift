@@ -4,18 +4,19 @@ import KelvinPlanning
 import KelvinRuntime
 package import KelvinThermal
 
-/// What a device draws while it works: of the processor, over its turns, by its energy counters where they can be read,
-/// else by processor time and the envelope of the class of machine; of a card, over a stretch of work of its own, by the
-/// card's counter, else a guess for the kind of device.
+/// Measures the power of a device while it works. For the processor, energy counters are read over its turns; without
+/// counters, power is estimated from processor time and the machine's envelope. For a card, its counter is read over a
+/// separate stretch of work; without a counter, the power is a guess for the kind of device.
 package struct PowerMeter {
-  /// A card counts in steps of up to a tenth of a second, so turns of single inferences say nothing of it.
+  /// Seconds of work for a card. Its counter advances in steps of up to a tenth of a second, too coarse for single
+  /// inferences.
   package static let stretchSeconds = 0.6
 
   private let counters: EnergyCounters
   private let envelope: ThermalEnvelope
   private let cores: Int
   private let info: DeviceInfo
-  /// Of this device's counters, by sensor; empty where it has none.
+  /// The idle power of this device's counters, by sensor; empty when it has none.
   private let idleWatts: [String: Double]
   private let clock: any MeasurementClock
 
@@ -26,7 +27,7 @@ package struct PowerMeter {
   private var processorSeconds = 0.0
   private var joules = 0.0
 
-  /// - Parameter idleWatts: of every counter of the machine, by sensor (`EnergyCounters.watts`).
+  /// - Parameter idleWatts: the idle power of every counter of the machine, by sensor (`EnergyCounters.watts`).
   package init(
     _ info: DeviceInfo, counters: EnergyCounters, envelope: ThermalEnvelope, cores: Int, idleWatts: [String: Double],
     clock: any MeasurementClock
@@ -42,8 +43,8 @@ package struct PowerMeter {
 
   private var isProcessor: Bool { info.resource == "cpu" }
 
-  /// Begins a turn, or a card's stretch. Reading the counters takes milliseconds where a library is asked, and is no
-  /// part of it.
+  /// Begins a turn or a card's stretch. The counters are read before the time starts, because a library may take
+  /// milliseconds to read them.
   private mutating func start() {
     before = readings
     began = clock.now()
@@ -60,7 +61,7 @@ package struct PowerMeter {
     }
   }
 
-  /// Begins and ends a turn of the processor; of a card nothing is read.
+  /// Measures a turn of the processor; for a card only runs `work`.
   package mutating func turn<T, E: Error>(_ work: () throws(E) -> T) throws(E) -> T {
     guard isProcessor else { return try work() }
     start()
@@ -68,7 +69,7 @@ package struct PowerMeter {
     return try work()
   }
 
-  /// Works for `stretchSeconds` where a counter shows what this card draws.
+  /// Repeats `work` for `stretchSeconds` if a counter measures this card.
   package mutating func stretch<E: Error>(_ work: () throws(E) -> Void) throws(E) {
     guard !isProcessor, !idleWatts.isEmpty else { return }
     start()

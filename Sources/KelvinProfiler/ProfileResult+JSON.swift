@@ -5,13 +5,14 @@ import KelvinMeasurements
 import KelvinRuntime
 
 extension ProfileResult {
-  /// What `kelvin profile --json` prints. Seconds and bytes. (`--save` writes `profile`, which is another document.)
+  /// The document that `kelvin profile --json` prints, in seconds and bytes. (`--save` writes `profile`, a different
+  /// document.)
   package func json() throws -> Data { try [self].json() }
 }
 
 extension [ProfileResult] {
-  /// The document of a function's graphs: that of the one with the most layers' work, first here, and the others in
-  /// its `parts`.
+  /// The document of a function's graphs: the first one's, with the others in its `parts`. The first graph is the one
+  /// with the most work.
   package func json() throws -> Data {
     var document = ProfileDocument(self[0])
     if count > 1 { document.parts = dropFirst().map { ProfileDocument($0) } }
@@ -54,7 +55,7 @@ private struct ProfileDocument: Encodable {
 
   struct Cost: Encodable {
     var device: String
-    /// What computed the node, by the device's own name.
+    /// The kernel of the node, by the device's own name.
     var kernel: String?
     var seconds: Double?
     var lower: Double?
@@ -77,7 +78,7 @@ private struct ProfileDocument: Encodable {
     var costs: [Cost]
   }
 
-  /// Seconds beside the nodes and copies inside.
+  /// The seconds of control flow beside the nodes and copies inside.
   struct ControlFlow: Encodable {
     var device: String
     var loopTrip: Double
@@ -128,7 +129,7 @@ private struct ProfileDocument: Encodable {
   var corun: [CorunFactor]
   var checks: [Check]
   var accuracy: ModelAccuracy
-  /// By device, seconds that handing it a node costs; in the nodes' costs.
+  /// The seconds of handing a node to each device; included in the nodes' costs.
   var dispatch: [String: Double]
   var trial: TriedPlans?
   var remarks: [String]

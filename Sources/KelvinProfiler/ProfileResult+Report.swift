@@ -18,8 +18,7 @@ extension [ProfileResult] {
 }
 
 extension ProfileResult {
-  /// The median inference on each device, for Perfetto and chrome://tracing: one after the other on the time axis, with
-  /// a little space between.
+  /// The median inference on each device, for Perfetto and chrome://tracing, one after the other with gaps.
   package var trace: Trace {
     var trace = Trace()
     var offset = 0.0
@@ -31,11 +30,11 @@ extension ProfileResult {
     return trace
   }
 
-  /// A page of the profile of one graph alone; `kelvin bench --report` compares configurations.
+  /// Returns the page of one graph's profile; `kelvin bench --report` compares configurations.
   ///
   /// - Parameters:
-  ///   - model: the model's facts for the page's head.
-  ///   - placements: plans made with the new costs, to be shown beside them.
+  ///   - model: the model's facts for the head of the page.
+  ///   - placements: plans made with the new costs, to show beside the measurements.
   package func report(model: ReportModel, placements: [ReportPlacement], generated: String) -> ReportInput {
     let fastest = devices.min { $0.latency.p50 < $1.latency.p50 }
     let verdict =

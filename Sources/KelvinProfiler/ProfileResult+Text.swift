@@ -4,9 +4,9 @@ import KelvinMeasurements
 import KelvinRuntime
 
 extension ProfileResult {
-  /// What `kelvin profile` prints for people: the account, every layer on every device, the transfers.
+  /// Returns the output of `kelvin profile` for people: the account, every layer on every device, the transfers.
   ///
-  /// - Parameter limit: at most so many layers, the costliest first choice; nil for all, in the model's order.
+  /// - Parameter limit: the most layers to show, the costliest ones; nil for all, in the model's order.
   package func lines(layers limit: Int? = nil) -> [String] {
     let threadText = threads == 1 ? "1 thread" : "\(threads) threads"
     var lines = ["\(model)\(partText): precision \(precision), \(threadText)"]
@@ -43,7 +43,7 @@ extension ProfileResult {
     return table.lines()
   }
 
-  /// Layers, copies and waits of a prediction add up; this says how far from what a run without timers takes.
+  /// The table of predicted plans, which compares each sum of layers, copies and waits with a run without timers.
   private var checkTable: [String] {
     guard !checks.isEmpty else { return [] }
     var table = TextTable(numbers: ["Plan", "predicted", "measured", "error", "n", "", ""])
@@ -62,7 +62,7 @@ extension ProfileResult {
       + accuracyLines.flatMap { "(\($0))".wrapped(hangingIndent: 1) }
   }
 
-  /// How far predictions were off, in words.
+  /// The errors of predictions, in words.
   var accuracyLines: [String] {
     func told(_ accuracy: PredictionAccuracy, _ what: String) -> String {
       let bias = (accuracy.bias < 0 ? "−" : "+") + HumanReadable.percent(abs(accuracy.bias))
@@ -94,7 +94,7 @@ extension ProfileResult {
     return table.lines()
   }
 
-  /// Which medians are less certain than asked for.
+  /// The medians that are less certain than asked for.
   private var noiseLines: [String] {
     let noisy = devices.filter { $0.noisyNodes > 0 }
     let bound = HumanReadable.percent(bound, decimals: 0)
@@ -108,7 +108,7 @@ extension ProfileResult {
     }
   }
 
-  /// What two devices gain by working at once.
+  /// The gains of two devices that work simultaneously.
   private var corunLines: [String] {
     guard !profile.corun.isEmpty else { return [] }
     var table = TextTable(numbers: ["At the same time", "gain", "", ""])
@@ -182,7 +182,7 @@ extension ProfileResult {
     return lines
   }
 
-  /// What control flow costs beside its layers and copies.
+  /// The costs of control flow beside its layers and copies.
   private var controlLines: [String] {
     guard !starts.isEmpty else { return [] }
     let measured = devices.compactMap { run in starts[run.device.id].map { (run.device, $0) } }
@@ -214,7 +214,7 @@ extension ProfileResult {
     return table.lines() + handOverLines.flatMap { "(\($0))".wrapped(hangingIndent: 1) }
   }
 
-  /// What the costs of handing over are made of.
+  /// The parts of hand-over costs.
   var handOverLines: [String] {
     guard !transfers.isEmpty else { return [] }
     let handed = devices.compactMap { run in

@@ -2,35 +2,35 @@ package import KelvinDevices
 package import KelvinMeasurements
 package import KelvinRuntime
 
-/// What was measured of one model: the profile that planning reads, and the account that people do.
+/// The measurements of one model: the profile for planning, and the account for people.
 package struct ProfileResult: Sendable {
   package struct DeviceRun: Sendable {
     package var device: DeviceInfo
-    /// What computes each node, by the devices' own names: `winograd 4x4`.
+    /// The kernel of each node, by the devices' own names: `winograd 4x4`.
     package var kernels: [String: String]
-    /// Nodes that ran on the device, and those that another device had to run.
+    /// The number of nodes on the device, and of nodes that another device had to run.
     package var nodes: Int
     package var nodesElsewhere: Int
-    /// End to end, node measuring included.
+    /// End-to-end seconds, node timers included.
     package var latency: LatencyStatistics
-    /// Inferences among these in which nobody else took processor time.
+    /// The number of these inferences without disturbance by other processes.
     package var undisturbed: Int
-    /// Of the run whose end-to-end time is the median.
+    /// The account of the run whose end-to-end time is the median.
     package var account: Account
     package var trace: [TraceEvent]
-    /// Seconds on an idle machine, nothing found in a cache, and with the compiled cache as it is left.
+    /// Seconds on an idle machine: compilation with empty caches, compilation with filled caches, and the first run.
     package var compile: Double
     package var compileCached: Double
     package var firstRun: Double
-    /// The same with every processor busy with something else; nil where that was not measured.
+    /// The same while every processor is busy with other work; nil when not measured.
     package var busyCompile: Double?
     package var busyFirstRun: Double?
     package var power: DevicePower
     package var weights: WeightReport
-    /// Names of nodes whose median is less certain than asked for, the costliest first.
+    /// The names of nodes whose median is less certain than asked for, the costliest first.
     package var noisyNames: [String]
     package var noisyNodes: Int { noisyNames.count }
-    /// What estimates of the device's other nodes will rest on.
+    /// The basis of estimates for the device's other nodes.
     package var estimates: EstimateBasis
   }
 
@@ -38,42 +38,43 @@ package struct ProfileResult: Sendable {
     package var name: String
     package var op: String
     package var origins: [(name: String, share: Double)]
-    /// By device id.
+    /// The cost of one execution, by device identifier.
     package var costs: [String: NodeCost]
-    /// By device id, why it cannot run the node.
+    /// The reason for which a device cannot run the node, by device identifier.
     package var unsupported: [String: String]
-    /// The node and role of each region around it, outermost first; empty at the top.
+    /// The node and role of each region around it, outermost first; empty at the top level.
     package var region: String
-    /// How often an inference runs it; its costs are those of one time.
+    /// The number of executions in one inference.
     package var trips: Double
   }
 
   package struct Transfer: Sendable {
-    /// As planned with: the copy, and what handing a value over costs beyond it.
+    /// The cost for planning: the copy and the hand-over cost beyond it.
     package var cost: TransferCost
-    /// The copy by itself.
+    /// The fit of the copy alone.
     package var fit: TransferFit
-    /// Both address the same memory; nothing is copied.
+    /// Whether both devices address the same memory, so that nothing is copied.
     package var isShared: Bool
   }
 
-  /// A plan's prediction against the same plan run without node timers, in turns with the rounds it was predicted from.
+  /// A plan's predicted time and its measured time without node timers, from rounds that alternate with those behind
+  /// the prediction.
   package struct Check: Sendable, Encodable {
-    /// `cpu`, or `best plan`.
+    /// A device identifier such as `cpu`, or `best plan`.
     package var label: String
     package var nodesByDevice: [String: Int]
     package var predicted: Double
     package var measured: Double
     package var interval: ConfidenceInterval
     package var samples: Int
-    /// False where others took processor time in too many rounds to leave them out.
+    /// False when too many rounds were disturbed to leave them out.
     package var isUndisturbed: Bool
 
-    /// Of the measurement: 0.1 is ten per cent too much.
+    /// The relative error of the prediction: 0.1 is ten per cent too much.
     package var error: Double { measured > 0 ? predicted / measured - 1 : 0 }
   }
 
-  /// A graph and, where its sizes depend on data, those that the sample run found: as plans tell them.
+  /// A graph and, if its sizes depend on data, the sizes and values of the sample run, as in plans.
   package struct Part: Sendable {
     package var name: String
     package var sampledSizes: [String: [Int]]?
@@ -89,26 +90,26 @@ package struct ProfileResult: Sendable {
   package var profile: MeasuredProfile
   package var model: String
   package var function: String
-  /// The graph that was measured, of a function that has several or whose sizes depend on data.
+  /// The measured graph, for functions with several graphs or with sizes that depend on data.
   package var part: Part?
   package var precision: String
   package var threads: Int
-  /// Relative uncertainty of a median that was asked for.
+  /// The relative uncertainty of a median that was asked for.
   package var bound: Double
   /// In the order of the machine's devices.
   package var devices: [DeviceRun]
   package var nodes: [NodeRow]
   package var transfers: [Transfer]
   package var checks: [Check]
-  /// How far these predictions, and those of plans that alternate between devices, were off.
+  /// The errors of these predictions, and of those of plans that alternate between devices.
   package var accuracy: ModelAccuracy
-  /// By device, seconds that handing it a node costs; they are in the nodes' costs.
+  /// The seconds of handing a node to each device; included in the nodes' costs.
   package var dispatch: [String: Double]
-  /// By device, what it costs that control flow starts a segment there, on the host that it goes a step; empty where the
-  /// model has none.
+  /// By device, the cost of a segment start by control flow; for the host, the cost of a step. Empty without control
+  /// flow.
   package var starts: [String: NodeCost] {
     profile.nodes[CostSheet.controlKey(threads: threads)] ?? [:]
   }
-  /// What the reader should know: devices left out or lost, contention, noise, an interruption.
+  /// Remarks for the reader: devices left out or lost, contention, noise, an interruption.
   package var remarks: [String]
 }

@@ -1,6 +1,6 @@
-/// A model could not be measured.
+/// An error for a model that could not be measured.
 package enum ProfilerError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// No device that was asked for gave a number; each failure, or why there was none, in words.
+  /// No requested device could be measured. The value describes the failures.
   case nothingMeasured(String)
 
   package var description: String {

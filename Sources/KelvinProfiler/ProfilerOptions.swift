@@ -1,18 +1,18 @@
-/// How carefully to measure.
+/// The effort of a profile.
 package struct ProfilerOptions: Sendable {
-  /// Seconds of measuring nodes for each device; compiling, first runs, links and checking come on top.
+  /// Seconds of measuring nodes for each device; compilation, first runs, links and checks are additional.
   package var budget = 10.0
-  /// Relative uncertainty of a node's median that is good enough: 0.05 is ± 5 %.
+  /// The relative uncertainty of a node's median that is sufficient: 0.05 is ± 5 %.
   package var bound = 0.05
-  /// Rounds that are made however long they take.
+  /// The rounds that are made even after the budget is used.
   package var fewestRounds = 5
   package var mostRounds = 2000
   package var warmUps = 2
-  /// Part of the budget that is spent on running predicted plans, and again on pairs of devices.
+  /// The share of the budget for running predicted plans, and again for pairs of devices.
   package var checkShare = 0.25
-  /// Whether compilation and first run are measured beside other work too.
+  /// Whether compilation and the first run are also measured while the machine is busy.
   package var measuresBusyStarts = true
-  /// Seconds that reading the model took, for the record.
+  /// Seconds that reading the model took, for the profile.
   package var loadSeconds = 0.0
 
   package init() {}

@@ -2,7 +2,7 @@ package import KelvinDevices
 package import KelvinReport
 
 extension ReportDevice {
-  /// A device as reports show it.
+  /// Describes a device as reports show it.
   package init(_ info: DeviceInfo) {
     self.init(
       id: info.id, name: info.name, kind: info.kind == .software ? "software driver on the CPU" : info.kind.rawValue,

@@ -6,14 +6,16 @@ import KelvinPlanning
 package import KelvinRuntime
 import Synchronization
 
-/// Somebody else at work: real work on devices, in the rhythm of a screen that is drawn 60 times a second.
+/// A background load of real work on devices, with the period of a display with 60 frames per second.
 ///
-/// On the CPU one thread for each processor computes for its share of each period, measured by its own processor time,
-/// so that a neighbour does not make it smaller. On another device a matrix product runs as often in each period as
-/// fills the share; where one product takes longer than the share of a period, the period grows instead. Traffic to
-/// memory is copied within more than any cache holds; a working set is written line by line once in each period.
+/// On the CPU, one thread per processor computes for its share of each period, measured in its own processor time. So
+/// other processes do not reduce the load. On other devices, a matrix product is repeated in each period to fill the
+/// share; if one product takes longer, the period grows.
+///
+/// Memory traffic is copied within a buffer larger than any cache. A working set is written, one access per cache line,
+/// once per period.
 package final class SyntheticLoad: BackgroundLoad {
-  /// Seconds from one frame to the next.
+  /// Seconds of one period.
   package static let period = 1.0 / 60
 
   private enum Worker: Sendable {
@@ -23,7 +25,7 @@ package final class SyntheticLoad: BackgroundLoad {
     case cache(bytes: Int)
   }
 
-  /// Used by one worker's thread alone.
+  /// A session that only one worker's thread uses.
   private struct Owned: @unchecked Sendable {
     let session: Session
   }
@@ -34,20 +36,20 @@ package final class SyntheticLoad: BackgroundLoad {
   private var began = 0.0
   package private(set) var account: BackgroundLoadUsage?
 
-  /// Periods worked so far, over all threads.
+  /// The number of periods so far, over all threads.
   package var count: Int { state.rounds.load(ordering: .relaxed) }
-  /// Processor time that its threads used so far, in seconds, so that it is not booked to what is measured. What a
-  /// driver's own threads take for it is not in it.
+  /// Seconds of processor time of its threads so far, to be subtracted from measurements. The time of drivers' own
+  /// threads is not included.
   package var processorSeconds: Double { Double(state.nanoseconds.load(ordering: .relaxed)) * 1e-9 }
   package var ownProcessorSeconds: Double { processorSeconds }
   package var processes: [Int32] { [] }
-  /// Why a device's load ended early; nil while all is well.
+  /// The reason for which a device's load ended early; nil when none did.
   package var failure: String? { state.failure.withLock { $0 } }
 
   /// - Parameters:
-  ///   - load: what to do.
-  ///   - processors: that the CPU device's share is of.
-  /// - Throws: `RuntimeError` for devices that are not there or cannot multiply matrices.
+  ///   - load: the load to generate.
+  ///   - processors: the number of threads on the CPU device.
+  /// - Throws: `RuntimeError` for devices that do not exist or do not support matrix products.
   package init(_ load: CoLoad, _ inventory: DeviceInventory, processors: Int) throws {
     var workers: [Worker] = []
     if load.memoryBytesPerSecond > 0 { workers.append(.memory(bytesPerSecond: load.memoryBytesPerSecond)) }
@@ -117,7 +119,7 @@ package final class SyntheticLoad: BackgroundLoad {
       id: id, Owned(session: session), repeats: repeats, period: max(period, Double(repeats) * seconds / share))
   }
 
-  /// y = x x, for a matrix of 256 columns.
+  /// The graph of y = x x, for a matrix of 256 × 256.
   private static var product: Graph {
     var graph = Graph()
     let type = TensorType(.float32, [256, 256])
@@ -142,22 +144,22 @@ package final class SyntheticLoad: BackgroundLoad {
     var goesOn: Bool { !isStopped.load(ordering: .acquiring) }
 
     func compute(_ share: Double) {
-      // Four chains, so that a core's units are busy as vector code keeps them.
+      // Four chains keep a core's units as busy as vector code does.
       var chains = (0..<4).map { SIMD8<Float>(repeating: 0.5 + Float($0) / 8) }
       inPeriods { booked in
         let end = booked + share * period
-        // Long enough between two looks at the clock that the looks are not the load.
+        // The loop is long enough that reading the clock does not dominate.
         while Self.threadSeconds() < end {
           for _ in 0..<20_000 {
             for index in chains.indices { chains[index] = chains[index] * 0.9999 + 1e-4 }
           }
         }
-        // The numbers go somewhere, so that the work cannot be left out.
+        // The result is stored, so that the compiler cannot remove the work.
         computed.store(UInt64(chains[0][0].bitPattern), ordering: .relaxed)
       }
     }
 
-    /// Reads and writes so many bytes a second, or as many as will go.
+    /// Reads and writes `bytesPerSecond`, or as much as possible.
     func copy(_ bytesPerSecond: Double) {
       let half = 64 << 20
       let (memory, traffic) = (
@@ -167,7 +169,7 @@ package final class SyntheticLoad: BackgroundLoad {
       memset(memory, 1, 2 * half)
       var at = 0
       inPeriods { _ in
-        // What is copied is read once and written once.
+        // Each copied byte is read once and written once.
         var left = Int(min(traffic / 2, Double(1 << 32)))
         while left > 0, goesOn {
           let count = min(left, half - at, 1 << 20)
@@ -179,7 +181,7 @@ package final class SyntheticLoad: BackgroundLoad {
       }
     }
 
-    /// Writes to every line of so many bytes in each period.
+    /// Writes to every cache line of `bytes` bytes in each period.
     func touch(_ bytes: Int) {
       let memory = UnsafeMutablePointer<UInt64>.allocate(capacity: max(8, bytes / 8))
       defer { memory.deallocate() }
@@ -190,7 +192,7 @@ package final class SyntheticLoad: BackgroundLoad {
       }
     }
 
-    /// Works once in each period until it is stopped.
+    /// Works once in each period until stopped.
     private func inPeriods(_ work: (_ booked: Double) -> Void) {
       let clock = SystemClock()
       var due = clock.now()
@@ -222,14 +224,14 @@ package final class SyntheticLoad: BackgroundLoad {
       }
     }
 
-    /// Adds what the calling thread has used since `booked`.
+    /// Adds the processor time of the calling thread since `booked`.
     private func book(_ booked: inout Double) {
       let now = Self.threadSeconds()
       nanoseconds.add(Int((now - booked) * 1e9), ordering: .relaxed)
       booked = now
     }
 
-    /// Adds all that the calling thread, which ends, has used.
+    /// Adds the total processor time of the calling thread, which ends.
     func bookThread() { used.withLock { $0 = $0 + ProcessorTime.ofThread } }
 
     private static func threadSeconds() -> Double {

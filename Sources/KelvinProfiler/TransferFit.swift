@@ -1,6 +1,7 @@
-/// Seconds to move n bytes, `latency + n / bytesPerSecond`, fitted to measured medians.
+/// A model of the seconds to move n bytes, `latency + n / bytesPerSecond`, fitted to measured medians.
 ///
-/// Least squares weighted by 1/t², so that a small copy counts as much as a large one; neither term is negative.
+/// The fit is a least-squares fit weighted by 1/t², so that a small copy counts as much as a large one. Neither term is
+/// negative.
 package struct TransferFit: Hashable, Sendable {
   package struct Point: Hashable, Sendable {
     package var bytes: Int
@@ -13,7 +14,7 @@ package struct TransferFit: Hashable, Sendable {
     }
   }
 
-  /// What a copy that costs nothing per byte is written down as: above any memory's speed.
+  /// The rate of a copy without cost per byte, above the speed of any memory.
   package static let unlimited = 1e15
 
   package let latency: Double
@@ -21,7 +22,7 @@ package struct TransferFit: Hashable, Sendable {
   /// The largest relative difference between the fit and a point.
   package let largestError: Double
 
-  /// - Parameter points: at least one with positive seconds, or the fit is free of cost.
+  /// - Parameter points: at least one with positive seconds; otherwise the fit has no cost.
   package init(_ points: [Point]) {
     let usable = points.filter { $0.seconds > 0 && $0.seconds.isFinite && $0.bytes >= 0 }
     var (sumW, sumX, sumXX, sumY, sumXY) = (0.0, 0.0, 0.0, 0.0, 0.0)

@@ -2,13 +2,13 @@ import KelvinDevices
 import KelvinMeasurements
 import KelvinRuntime
 
-/// Measures copies between two devices' buffers, made the way a session makes them.
+/// Measures copies between two devices' buffers, made as a session makes them.
 struct TransferProbe {
   static let sizes = [4 << 10, 32 << 10, 256 << 10, 2 << 20, 16 << 20]
 
   struct Outcome {
     var fit: TransferFit
-    /// The value lies in memory that both address; nothing is copied.
+    /// Whether the value is in memory that both devices address, so that nothing is copied.
     var isShared: Bool
     var samples: Int
     var isNoisy: Bool
@@ -19,10 +19,10 @@ struct TransferProbe {
   let budget: Double
 
   /// - Parameters:
-  ///   - from: either may be the host itself.
-  ///   - host: whose memory the host's values lie in.
+  ///   - from: the source device; may be the host.
+  ///   - to: the target device; may be the host.
   func measure(from: any Device, to: any Device) throws(DeviceError) -> Outcome {
-    // As sessions do it: all on one thread.
+    // Sessions also make all copies on one thread.
     try DriverThread.perform { [self] () throws(DeviceError) in try copies(from, to) }
   }
 
@@ -39,7 +39,7 @@ struct TransferProbe {
     var samples = 0
     var isNoisy = false
     for size in Self.sizes {
-      // A device too small for the largest sizes is described by the others.
+      // A device whose memory is too small for the largest sizes is measured with the others.
       guard let source = try? from.makeBuffer(byteCount: size), let target = try? to.makeBuffer(byteCount: size),
         let staging = try? HostBuffer(byteCount: size)
       else { break }

@@ -1,6 +1,6 @@
-/// A stream that cannot be: plans, options or numbers that mean nothing.
+/// An invalid stream: plans, options or values that are out of range.
 package struct StreamError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What is wrong, what was expected and what was given.
+  /// The error, with the expected and the given value.
   package let description: String
 
   package init(_ description: String) { self.description = description }

@@ -7,9 +7,9 @@ import KelvinStreams
 import KelvinThermal
 
 extension Advice {
-  /// What `kelvin advise --json` prints. Seconds, bytes, joules.
+  /// The document that `kelvin advise --json` prints. Times are in seconds, memory in bytes, energies in joules.
   ///
-  /// - Parameter files: by question, the plan files that were written.
+  /// - Parameter files: the paths of the written plan files, by question.
   package func json(plans files: [Question: String] = [:], journals: [String] = []) throws -> Data {
     try JSONText.encode(AdviceDocument(self, files, journals), unspeakable: .null)
   }
@@ -55,9 +55,9 @@ private struct AdviceDocument: Encodable {
   }
 
   struct Energy: Encodable {
-    /// Only where something measured power.
+    /// Nil when no sensor measured power.
     var joules: Double?
-    /// Over the least of all configurations.
+    /// The energy of one inference divided by the least of all configurations.
     var ratio: Double?
     var isMeasured: Bool
   }
@@ -68,16 +68,16 @@ private struct AdviceDocument: Encodable {
     var isBeyondNoise: Bool
     var equals: [String]
     var secondBest: String?
-    /// Of what decides the question, over the pick's.
+    /// The second best configuration's value of the measure that decides the question, divided by the pick's.
     var secondBestRatio: Double?
     var plan: String?
     var sentence: String
   }
 
-  /// What the stream that has to last was simulated with.
+  /// The settings of the simulated stream that answers the sustained question.
   struct Simulation: Encodable {
     var envelope: ThermalEnvelope
-    /// That the energies were estimated by.
+    /// The envelope by which energies on the measured machine were estimated.
     var machine: ThermalEnvelope
     var stream: StreamSimulation.Stream
     var physics: StreamSimulation.Physics

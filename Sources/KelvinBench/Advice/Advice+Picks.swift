@@ -4,7 +4,7 @@ import KelvinMeasurements
 import KelvinStreams
 
 extension Advice {
-  /// Nil where nothing was measured that answers it.
+  /// Returns nil when no measurement answers the question.
   func pick(for question: Question) -> Pick? {
     switch question {
     case .photo: pick(question, evidence.results[.photo]?.deciding(.start) ?? evidence.results[.photo]?.deciding(.warm))
@@ -31,8 +31,7 @@ extension Advice {
     return Pick(question, row: row, isClear: finding.winner != nil, equals: equals, next: next)
   }
 
-  /// Among those that nothing tells apart, the one that rounds least: nothing is gained by giving digits away. Then the
-  /// one that takes least energy, then fewest threads.
+  /// Selects among equal rows: the smallest rounding error, then the least energy, then the fewest threads.
   private func preferred(among rows: [Int]) -> Int? {
     rows.min { first, second in
       func rank(_ index: Int) -> (Double, Double, Int, Int) {
@@ -45,8 +44,8 @@ extension Advice {
     }
   }
 
-  /// Who answers most frames at the end, and among those that answer as many who takes least energy for one: what is
-  /// left over in latency matters less than what is left over in heat.
+  /// The configuration with the highest settled rate. Among configurations with the same rate, the one that takes the
+  /// least energy per inference: heat limits a long stream more than latency does.
   private var lastingPick: Pick? {
     guard let lasting else { return nil }
     let known = lasting.runs.indices.compactMap { index in
@@ -60,7 +59,7 @@ extension Advice {
     func joules(_ row: Int) -> Double? { rows[row].stream?.joulesPerInference }
     let rank = { (row: Int) in joules(row) ?? .infinity }
     guard let leanest = keeping.min(by: { rank($0.row) < rank($1.row) })?.row else { return nil }
-    // What takes an unknown energy is not known to take more.
+    // A configuration of unknown energy is not excluded.
     let lean = keeping.map(\.row).filter { row in
       row == leanest || !(joules(row).map { $0 > (1 + Self.sameEnergy) * rank(leanest) } ?? false)
     }
@@ -74,17 +73,18 @@ extension Advice {
     return Pick(.sustained, row: best, isClear: equals.isEmpty && known.count > 1, equals: equals, next: next)
   }
 
-  /// The share below which energies are called the same.
+  /// The relative difference below which two energies count as equal.
   private static let sameEnergy = 0.05
 
-  /// From how many predictions on another configuration is quicker than the one for a single photo, starting included.
+  /// Computes from how many predictions on another configuration takes less total time than the pick for a single
+  /// image, compilation included.
   var predictionsToBreakEven: [Crossover] {
     guard let pick = picks.first(where: { $0.question == .photo }), let result = evidence.results[.photo],
       let warm = result.deciding(.warm), let start = rows[pick.row].firstAnswer, let own = rows[pick.row].warm
     else { return [] }
     let quicker = warm.labels.indices.filter { index in
       let finding = warm.finding
-      // Beyond noise: the best, where the pick is not among its equals.
+      // The difference must exceed noise: only the best counts, and only when the pick is not tied with it.
       return index == finding.best && !finding.tied.contains { warm.labels[$0] == rows[pick.row].label }
     }
     return quicker.compactMap { index -> Crossover? in
@@ -101,7 +101,8 @@ extension Advice {
     }
   }
 
-  /// Where heat turns the order of two configurations, of which one is picked for the stream or for lasting.
+  /// The crossovers that heat causes, restricted to those in which the pick for the stream or the sustained question
+  /// takes part.
   var heatCrossovers: [Crossover] {
     guard let lasting else { return [] }
     let places = lasting.runs.map { run in rows.firstIndex { $0.label == run.label } }
@@ -122,7 +123,8 @@ extension Advice {
 }
 
 extension BenchmarkResult {
-  /// What was found about a subject; for frames that were answered, what decides among those that answer as many.
+  /// Returns the finding that answers `subject`. For frames served, latency decides among configurations that serve
+  /// equally many.
   func deciding(_ subject: ComparedQuestion.Subject) -> ComparedQuestion? {
     guard var question = questions.first(where: { $0.subject == subject }) else { return nil }
     if subject == .served, let latency = questions.first(where: { $0.subject == .latency }) {

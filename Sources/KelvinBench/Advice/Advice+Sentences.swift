@@ -4,7 +4,7 @@ import KelvinStreams
 import KelvinThermal
 
 extension Advice {
-  /// What to pick, what it takes, and what the second best would cost.
+  /// Returns a sentence with the pick, its measured times and the cost of the second best configuration.
   func answer(_ pick: Pick) -> String {
     let label = rows[pick.row].label
     let choice =
@@ -21,7 +21,7 @@ extension Advice {
     return "\(choice): \(facts(pick.row, for: pick.question))\(second)."
   }
 
-  /// `Stream of 30 frames/s`.
+  /// Returns a title such as `Stream of 30 frames/s`.
   func title(_ question: Question) -> String {
     let rate = "\(Workload.number(request.framesPerSecond)) frames/s"
     return switch question {
@@ -56,7 +56,7 @@ extension Advice {
     }
   }
 
-  /// `opencl:0, takes 1.7 × as long (105 ms)`.
+  /// Returns a clause such as `opencl:0, takes 1.7 × as long (105 ms)`.
   private func cost(of next: (row: Int, ratio: Double), after pick: Pick) -> String {
     let label = rows[next.row].label
     let times = "\(HumanReadable.significant(next.ratio)) ×"
@@ -83,7 +83,7 @@ extension Advice {
     return lost / max(lost + Double(stream.served), 1)
   }
 
-  /// What limits trust in it, was left out, or comes to the same.
+  /// Limits of the measurements, configurations left out, and configurations that are equal.
   package var notes: [String] {
     var notes: [String] = []
     notes += sameNotes
@@ -108,7 +108,7 @@ extension Advice {
     return notes
   }
 
-  /// Which configurations come to which, precision levels apart: these are named once for all rows that they are alike in.
+  /// Notes on configurations that are equal to others. Rows that stand for the same precision levels share one note.
   private var sameNotes: [String] {
     var rowsByLevels: [[String]: [String]] = [:]
     var notes: [String] = []

@@ -4,7 +4,7 @@ package import KelvinReport
 import KelvinStreams
 
 extension Advice {
-  /// What `kelvin advise` prints for people, line by line.
+  /// The output of `kelvin advise` for people, line by line.
   package var lines: [String] {
     guard let result = anyResult else { return notes }
     var lines = "\(result.model.name): what to pick".wrapped(hangingIndent: 2)
@@ -16,7 +16,7 @@ extension Advice {
     return lines
   }
 
-  /// The page: the advice, then what the part that says most about time measured.
+  /// Returns the report page: the advice, then the measurements of the part that measured times in most detail.
   package func report() -> ReportInput? {
     guard let result = [AdvicePart.stream, .throughput, .photo].lazy.compactMap({ evidence.results[$0] }).first,
       var page = anyResult?.report()
@@ -25,7 +25,7 @@ extension Advice {
     page.verdict = picks.first.map(sentence) ?? "Nothing was measured long enough to recommend anything."
     page.findings = []
     page.workload = request.questions.sorted { $0.order < $1.order }.map(title).joined(separator: ", ")
-    // Of virtual time those that were picked: a point for every configuration again would bury them.
+    // Of the simulated series only those of picked configurations are shown, to keep the chart readable.
     let picked = Set(picks.map { rows[$0.row].label })
     page.series = result.report().series + (lasting?.series ?? []).filter { picked.contains($0.units) }
     for part in AdvicePart.allCases {

@@ -5,34 +5,34 @@ package import KelvinReport
 package import KelvinStreams
 import KelvinThermal
 
-/// Which configuration to pick for each of the things that a model is wanted for, what the others would cost, and what
-/// each of them takes. Seconds, bytes, joules.
+/// The recommended configuration for each question, the cost of the alternatives, and the times, memory and energy of
+/// each configuration. Times are in seconds, memory in bytes, energies in joules.
 package struct Advice: Sendable {
   package typealias Question = AdviceRequest.Question
 
-  /// A configuration: units, precision and threads. What was not measured is nil.
+  /// A configuration: units, precision and threads. Values that were not measured are nil.
   package struct Row: Sendable {
     package var candidate: AdviceEvidence.Candidate
-    /// From the start of a process, with caches, to the first answer.
+    /// Seconds from the start of a process to the first answer, with filled caches.
     package var firstAnswer: Double?
-    /// With nothing cached.
+    /// Seconds from the start of a process to the first answer, with empty caches.
     package var coldAnswer: Double?
-    /// Median of one further inference.
+    /// The median seconds of one further inference.
     package var warm: Double?
     package var stream: ConfigurationResult.Sustained?
     package var throughput: ConfigurationResult.Sustained?
-    /// The stream for as long as it has to last, in virtual time.
+    /// The simulated run of the stream over the request's horizon, in virtual time.
     package var lasting: StreamRun?
     package var memory: MemoryUse?
-    /// Above idle, of one inference.
+    /// The energy of one inference above idle.
     package var joules: Double?
     package var isEnergyMeasured = false
-    /// Over the least of all rows; nil where one of the two is not known.
+    /// The energy divided by the least of all rows; nil where either is unknown.
     package var energyRatio: Double?
     package var agreement: ReportAgreement?
-    /// The plan for several inferences in flight; nil where that was not measured.
+    /// The plan for several inferences in flight; nil where none was measured.
     package var throughputPlan: Plan?
-    /// Why it was not measured to the end; nil where it was.
+    /// The reason for which the measurement was not completed; nil when it was.
     package var failure: String?
 
     package var label: String { candidate.label }
@@ -42,23 +42,24 @@ package struct Advice: Sendable {
   package struct Pick: Sendable, Hashable {
     package var question: Question
     package var row: Int
-    /// Whether it is better than every other: beyond noise, or by the model where that answers.
+    /// Whether the pick is better than every other configuration: beyond noise, or according to the simulation for the
+    /// sustained question.
     package var isClear: Bool
-    /// Those from which no difference was measured, without `row`.
+    /// The rows from which no difference was measured, without `row`.
     package var equals: [Int]
-    /// Why nothing was compared; nil where it was.
+    /// The reason for which nothing was compared; nil when a comparison was made.
     package var refusal: String?
-    /// The best of the others, and how many times as much of what decides it takes; nil where all are equal.
+    /// The best other row, and its value of the deciding measure as a multiple of the pick's; nil where all are equal.
     package var next: (row: Int, ratio: Double)? {
       get { nextRow.map { ($0, nextRatio) } }
       set { (nextRow, nextRatio) = (newValue?.row, newValue?.ratio ?? 1) }
     }
     private var nextRow: Int?
     private var nextRatio = 1.0
-    /// In words, with the numbers that it rests on: `pick cpu, 1 thread: …`.
+    /// The answer in words, with its figures: `pick cpu, 1 thread: …`.
     package var answer = ""
 
-    /// Whether measurements say so, and not a model.
+    /// Whether measurements, and not a simulation, decide the pick.
     package var isBeyondNoise: Bool { isClear && question != .sustained }
 
     init(
@@ -74,7 +75,7 @@ package struct Advice: Sendable {
     }
   }
 
-  /// Where one configuration overtakes another.
+  /// The point from which one configuration is better than another.
   package struct Crossover: Sendable, Hashable, Codable {
     package enum Measure: String, Sendable, Codable {
       /// Predictions since the start.
@@ -86,17 +87,18 @@ package struct Advice: Sendable {
     package var overtaking: Int
     package var measure: Measure
     package var at: Double
-    /// Of the overtaken one at that moment, 1 is the limit; nil where heat has no part in it.
+    /// The headroom of the overtaken configuration at that moment, where 1 is the limit; nil when heat is not the
+    /// cause.
     package var headroom: Double?
     package var sentence: String
   }
 
   package var request: AdviceRequest
   package var rows: [Row]
-  /// In the order of the questions; without those that could not be answered.
+  /// The picks in the order of the questions, without questions that could not be answered.
   package var picks: [Pick] = []
   package var crossovers: [Crossover] = []
-  /// The stream for as long as it has to last; nil where that was not asked or could not be told.
+  /// The simulation of the stream over the horizon; nil when it was not asked for or could not be run.
   package var lasting: StreamComparison?
   package var evidence: AdviceEvidence
 
@@ -113,7 +115,7 @@ package struct Advice: Sendable {
     for index in picks.indices { picks[index].answer = answer(picks[index]) }
   }
 
-  /// What some part measured; all parts tell the same of the machine and the model.
+  /// The result of any part; the machine and the model are the same in all parts.
   package var anyResult: BenchmarkResult? {
     AdvicePart.allCases.compactMap { evidence.results[$0] }.first
   }
@@ -121,13 +123,13 @@ package struct Advice: Sendable {
   /// The question and its answer.
   package func sentence(_ pick: Pick) -> String { "\(title(pick.question)): \(pick.answer)" }
 
-  /// The plan to run by for what was asked.
+  /// Returns the plan to run for the question of `pick`.
   package func plan(of pick: Pick) -> Plan {
     let row = rows[pick.row]
     return pick.question == .throughput ? row.throughputPlan ?? row.candidate.plan : row.candidate.plan
   }
 
-  /// Runs the stream in virtual time, for as long as it has to last, with the plans whose frames were timed here.
+  /// Simulates the stream over the horizon in virtual time, with the plans whose frames were timed.
   private mutating func last() throws(StreamError) {
     guard let result = evidence.results[.stream] else { return }
     let timed = rows.indices.filter { rows[$0].stream != nil }

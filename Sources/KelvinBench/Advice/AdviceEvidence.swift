@@ -4,20 +4,20 @@ package import KelvinMeasurements
 package import KelvinPlanning
 package import KelvinThermal
 
-/// Everything that an advice is drawn from.
+/// All measurements that an advice is based on.
 package struct AdviceEvidence: Sendable {
-  /// A configuration that was looked at.
+  /// A configuration that was examined.
   package struct Candidate: Sendable {
     package var label: String
-    /// The labels of those that come to the same.
+    /// The labels of configurations that are equal to this one.
     package var also: [String]
     /// The identifiers of the devices that run its layers.
     package var devices: [String]
-    /// Of the CPU device.
+    /// The threads of the CPU device.
     package var threads: Int
-    /// The least exact numerics that were allowed.
+    /// The least exact precision that was allowed.
     package var precision: Precision
-    /// For one prediction at a time.
+    /// The plan for one prediction at a time.
     package var plan: Plan
 
     package init(
@@ -32,25 +32,25 @@ package struct AdviceEvidence: Sendable {
     }
   }
 
-  /// A configuration that a question, or all of them, were not asked of.
+  /// A configuration that was not measured, for one part or for all.
   package struct Omission: Sendable, Hashable, Codable {
     package var label: String
-    /// Nil for all.
+    /// The part for which the configuration was not measured; nil for all parts.
     package var part: AdvicePart?
     package var reason: String
   }
 
-  /// Of the machine that was measured.
+  /// The envelope of the measured machine.
   package var machine: ThermalEnvelope
-  /// In the order given.
+  /// In the order of the request.
   package var candidates: [Candidate] = []
   package private(set) var omissions: [Omission] = []
   package private(set) var results: [AdvicePart: BenchmarkResult] = [:]
-  /// What was tried of plans that mix devices, whether or not a candidate came of it.
+  /// The trials of plans that mix devices, also of those that did not become a candidate.
   package var trials: [TriedPlans] = []
-  /// Parts that ended in an error, in words.
+  /// Error descriptions of parts that failed.
   package var failures: [String] = []
-  /// Where the user gave up; nil where everything was measured.
+  /// The point at which the user interrupted; nil when everything was measured.
   package var interruption: String?
 
   package init(machine: ThermalEnvelope) { self.machine = machine }

@@ -4,19 +4,19 @@ import KelvinMeasurements
 import KelvinPlanning
 import KelvinRuntime
 
-/// A first look at a configuration: the plan that it runs by, and roughly what it takes, so that what there is time to
-/// measure can be told.
+/// A preliminary measurement of a configuration: its plan and approximate times, from which the schedule of the
+/// benchmark follows.
 struct AdviceLook {
-  /// With its plan, so that every question is about the same one.
+  /// The configuration with its plan set, so that every question is answered with the same plan.
   let configuration: BenchmarkConfiguration
   let explanation: PlanExplanation
   let trial: TriedPlans?
-  /// Configurations that come to the same: the same plan with as many threads, in the same precision.
+  /// The labels of configurations equal to this one: same plan, same threads, same precision of every node.
   var also: [String] = []
-  /// Seconds of compiling and the first inference: at first, and with what that left in caches.
+  /// Seconds of compilation and the first inference, with empty caches (`coldStart`) and with filled caches (`start`).
   var coldStart = 0.0
   var start = 0.0
-  /// Seconds of one more inference.
+  /// Seconds of one further inference.
   var seconds = 0.0
 
   var label: String { configuration.label }
@@ -27,8 +27,8 @@ struct AdviceLook {
   }
 
   /// - Parameters:
-  ///   - inputs: to try mixes with.
-  ///   - budget: seconds for trying them.
+  ///   - inputs: the inputs to try plans with that mix devices.
+  ///   - budget: the most seconds for these trials.
   init(
     _ candidate: BenchmarkConfiguration, _ context: ModelContext, inputs: [Tensor]?, budget: Double,
     clock: any MeasurementClock
@@ -42,8 +42,8 @@ struct AdviceLook {
     trial = choice.trial?.record
   }
 
-  /// Whether nothing tells it from another but its name: the same plan with as many threads, and every node in the
-  /// same precision.
+  /// Whether the other configuration differs in name only: same placement, same threads, and the same precision of
+  /// every node.
   func comesToTheSame(as other: AdviceLook, _ context: ModelContext) throws(RuntimeError) -> Bool {
     let (placement, request) = (explanation.solution.placement, configuration.request)
     let asked = other.configuration.request
@@ -51,7 +51,7 @@ struct AdviceLook {
     return try context.node(tellingApart: request.precision, asked.precision, placement: placement) == nil
   }
 
-  /// Compiles, and runs a few inferences.
+  /// Compiles and runs a few inferences.
   mutating func run(
     _ context: ModelContext, _ inputs: [Tensor], isDeterministic: Bool, clock: any MeasurementClock,
     _ cancellation: Cancellation?
@@ -76,7 +76,7 @@ struct AdviceLook {
     seconds = latencies.min() ?? 0
   }
 
-  /// As the advice tells of it.
+  /// Returns the candidate as an advice describes it.
   func candidate(_ context: ModelContext) throws -> AdviceEvidence.Candidate {
     let placement = explanation.solution.placement
     return .init(
@@ -92,8 +92,8 @@ struct AdviceLook {
 }
 
 extension ModelContext {
-  /// Whether a candidate can only come to what another one came to, however it is planned: the same units and threads,
-  /// and no device that tells the two precisions apart.
+  /// Whether `candidate` leads to the same plan as `other` without planning it: same units and threads, and no device
+  /// distinguishes the two precisions.
   func settles(_ candidate: BenchmarkConfiguration, by other: BenchmarkConfiguration) throws -> Bool {
     let (request, asked) = (candidate.request, other.request)
     guard candidate.plan == other.plan, request.units == asked.units, request.threads == asked.threads else {

@@ -1,4 +1,4 @@
-/// A benchmark that an advice rests on. What has to last is told from the stream's.
+/// A benchmark that an advice is based on. The sustained question is answered from the stream's measurements.
 package enum AdvicePart: String, Sendable, Hashable, Codable, CaseIterable {
   case photo, stream, throughput
 
@@ -10,7 +10,7 @@ package enum AdvicePart: String, Sendable, Hashable, Codable, CaseIterable {
     }
   }
 
-  /// Of the time, against the other parts.
+  /// The share of the budget, relative to the other parts.
   var weight: Double {
     switch self {
     case .photo: 4

@@ -1,34 +1,34 @@
 import KelvinStreams
 package import KelvinThermal
 
-/// What somebody wants of a model, and how long finding out may take. Seconds.
+/// The questions of an advice and the time budget of its measurements. Times are in seconds.
 package struct AdviceRequest: Sendable, Hashable {
-  /// One of the things a model is wanted for, each with an answer of its own.
+  /// A use of a model, answered separately.
   package enum Question: String, Sendable, Hashable, Codable, CaseIterable {
     /// A single image, from the start of a process to its answer.
     case photo
-    /// Frames that arrive by the clock.
+    /// Frames that arrive at a fixed rate.
     case stream
-    /// As many images as will go.
+    /// As many images per second as possible.
     case throughput
-    /// The stream, for so long that heat tells.
+    /// A stream that runs long enough for heat to matter.
     case sustained
   }
 
-  /// Arrivals a second where a stream is not asked for by its own.
+  /// Arrivals per second when the request does not give a rate.
   package static let usualRate = 30.0
   package static let usualBudget = 180.0
-  /// By which any machine has settled.
+  /// The longest horizon in seconds; temperatures of any machine have settled by then.
   static let longestHorizon = 86_400.0
 
   package var questions: Set<Question>
-  /// Arrivals a second, of the stream and of what has to last.
+  /// Arrivals per second, of the stream and of the sustained stream.
   package var framesPerSecond: Double
-  /// How long the stream has to last.
+  /// The seconds for which the sustained stream has to run.
   package var horizon: Double
-  /// Of the machine on which it has to last.
+  /// The envelope of the machine for the sustained question.
   package var envelope: ThermalEnvelope
-  /// For everything that is measured.
+  /// Seconds for all measurements together.
   package var budget: Double
 
   package init(
@@ -42,7 +42,7 @@ package struct AdviceRequest: Sendable, Hashable {
     self.budget = budget
   }
 
-  /// - Throws: `invalidRequest` for numbers that mean nothing.
+  /// - Throws: `invalidRequest` for values that are out of range.
   package func validate() throws(BenchmarkError) {
     guard !questions.isEmpty else {
       throw .invalidRequest("advice on what? ask for a photo, a stream, throughput, or how long it has to last")
@@ -64,6 +64,6 @@ package struct AdviceRequest: Sendable, Hashable {
     }
   }
 
-  /// Less than what any comparison takes says nothing.
+  /// The least budget in seconds; no comparison fits into less.
   package static let leastBudget = 5.0
 }

@@ -6,8 +6,8 @@ import KelvinPlanning
 import KelvinRuntime
 package import KelvinThermal
 
-/// Measures what an advice rests on: a first look at every configuration, then a benchmark for each question, of those
-/// configurations that there is time for.
+/// Makes the measurements for an advice: a preliminary measurement of every configuration, then a benchmark for each
+/// question with the configurations that fit the budget.
 package final class AdviceRunner {
   private let subject: BenchmarkSubject
   private let request: AdviceRequest
@@ -21,10 +21,10 @@ package final class AdviceRunner {
   private var firstError: (any Error)?
 
   /// - Parameters:
-  ///   - candidates: each with a label of its own; several may come to the same.
+  ///   - candidates: configurations with distinct labels; several may be equal.
   ///   - machine: the envelope of this machine, by which energies are estimated.
-  ///   - journal: takes the lines of the journal of each benchmark that is made.
-  /// - Throws: `BenchmarkError` where there is nothing to advise on.
+  ///   - journal: opens the journal of a workload and returns the function that appends its lines.
+  /// - Throws: `BenchmarkError` when there is nothing to measure.
   package init(
     _ subject: BenchmarkSubject, _ request: AdviceRequest, _ candidates: [BenchmarkConfiguration],
     options: BenchmarkOptions = .init(), kelvinVersion: String, machine: ThermalEnvelope,
@@ -44,7 +44,7 @@ package final class AdviceRunner {
     self.journal = journal
   }
 
-  /// - Throws: as `BenchmarkRunner.run`, where nothing could be measured.
+  /// - Throws: the errors of `BenchmarkRunner.run`, when nothing could be measured.
   package func run(_ observe: @escaping MeasurementObserver = { _ in }) throws -> Advice {
     let end = clock.now() + request.budget
     var evidence = AdviceEvidence(machine: machine)
@@ -72,7 +72,7 @@ package final class AdviceRunner {
         }
         evidence.add(result, of: part, leftOut: schedule.leftOut.map { looks[$0] })
       } catch  where !evidence.results.isEmpty {
-        // What was measured before stands.
+        // Results of earlier parts are kept.
         if options.cancellation?.isCancelled == true {
           evidence.interruption = "interrupted before the \(part.rawValue) was measured"
         } else {
@@ -85,8 +85,8 @@ package final class AdviceRunner {
     return try Advice(request, evidence)
   }
 
-  /// Whether two looks are at one configuration: alone, and where several inferences in flight are asked about, for
-  /// which they are planned anew, there too.
+  /// Whether two looks are at equal configurations. When throughput is asked for, their plans for it, which are made
+  /// separately, have to agree too.
   private func comeToTheSame(_ look: AdviceLook, _ other: AdviceLook) throws -> Bool {
     guard try look.comesToTheSame(as: other, subject.context) else { return false }
     guard request.questions.contains(.throughput) else { return true }
@@ -98,7 +98,7 @@ package final class AdviceRunner {
     return placements[0] == placements[1]
   }
 
-  /// What parts that come later are expected to take.
+  /// Returns the expected seconds of the parts that follow.
   private func expectedSeconds(of parts: [AdvicePart], _ looks: [AdviceLook], within seconds: Double) -> Double {
     let weights = parts.reduce(0) { $0 + $1.weight }
     return parts.reduce(0) { sum, part in
@@ -110,15 +110,15 @@ package final class AdviceRunner {
     }
   }
 
-  /// Of the budget, for the first look.
+  /// The share of the budget for the preliminary measurement.
   private static let lookingShare = 0.12
 
-  /// Plans every candidate, tries mixes, drops those that come to the same as another, and runs each a few times. What
-  /// fails, and what there is no time for, is left out and kept with the reason.
+  /// Plans every candidate, tries plans that mix devices, merges equal candidates, and runs each of the others a few
+  /// times. Candidates that fail or do not fit the budget are recorded as omissions with the reason.
   private func look(into evidence: inout AdviceEvidence, _ observe: MeasurementObserver) throws -> [AdviceLook] {
     let end = clock.now() + Self.lookingShare * request.budget
     var looks: [AdviceLook] = []
-    // Every candidate that was planned, with the place of the look that stands for it.
+    // Every planned candidate, with the index of the look that represents it.
     var planned: [(candidate: BenchmarkConfiguration, look: Int)] = []
     for (index, candidate) in inOrderOfInterest.enumerated() {
       try options.cancellation?.check()
@@ -161,7 +161,7 @@ package final class AdviceRunner {
     return looks
   }
 
-  /// Every choice of units with all its threads first, then with fewer: what there is no time for is then a variant.
+  /// Every choice of units with all its threads first, then with fewer, so that the budget leaves out variants first.
   private var inOrderOfInterest: [BenchmarkConfiguration] {
     func isVariant(_ candidate: BenchmarkConfiguration) -> Bool {
       candidates.contains { other in
@@ -179,13 +179,13 @@ package final class AdviceRunner {
     options.keep = try journal(schedule.workload)
     options.endsBy = end
     if !isFirst { options.remark = { _ in } }
-    // The plans were tried before; outputs are compared once.
+    // Plans have been tried already, and outputs are compared in the first part only.
     options.triesPlans = false
     options.checksAgreement = options.checksAgreement && isFirst
     options.referenceBudget = min(options.referenceBudget, Self.referenceShare * request.budget)
     let configurations = schedule.rows.map { row in
       var configuration = looks[row].configuration
-      // Several inferences in flight have a best plan of their own.
+      // The throughput workload is planned separately.
       if schedule.workload.kind == .throughput,
         candidates.first(where: { $0.label == configuration.label })?.plan == nil
       {
@@ -199,6 +199,6 @@ package final class AdviceRunner {
     ).run(observe)
   }
 
-  /// Of the budget, for the reference device.
+  /// The share of the budget for the reference device.
   private static let referenceShare = 0.1
 }

@@ -1,17 +1,17 @@
 import KelvinBasics
 import KelvinMeasurements
 
-/// What one part measures within its time: the configurations for which there is time, the quickest first and of those
-/// alike the most exact, and the workload of them all. A comparison needs a number of rounds at least, so what does not
-/// fit is left out rather than looked at too briefly.
+/// The configurations that one part measures within its time, and their common workload. The quickest come first; among
+/// similar ones, the most exact. A comparison needs a minimum number of rounds, so a configuration that does not fit is
+/// left out.
 package struct AdviceSchedule: Sendable, Hashable {
-  /// What is roughly known of a configuration, in seconds.
+  /// Approximate times of a configuration, in seconds.
   package struct Estimate: Sendable, Hashable {
-    /// Compiling and the first inference with nothing cached.
+    /// Compilation and the first inference with empty caches.
     package var coldStart: Double
-    /// With what that left.
+    /// Compilation and the first inference with filled caches.
     package var start: Double
-    /// One more inference.
+    /// One further inference.
     package var inference: Double
     /// The largest relative error of rounding a number once.
     package var roundoff: Double
@@ -23,7 +23,7 @@ package struct AdviceSchedule: Sendable, Hashable {
       self.roundoff = roundoff
     }
 
-    /// Whether a first look, a few inferences long, does not tell it from another.
+    /// Whether a preliminary measurement of a few inferences cannot distinguish the two.
     func isAlike(_ other: Estimate) -> Bool {
       func isClose(_ one: Double, _ other: Double) -> Bool { max(one, other) <= 1.25 * min(one, other) }
       return isClose(start, other.start) && isClose(inference, other.inference)
@@ -31,17 +31,17 @@ package struct AdviceSchedule: Sendable, Hashable {
   }
 
   package var workload: Workload
-  /// Places among the estimates, in their order.
+  /// Indices of the measured configurations in the estimates, ascending.
   package var rows: [Int]
-  /// The others.
+  /// Indices of the other configurations.
   package var leftOut: [Int]
-  /// What all of it takes, roughly.
+  /// Approximate seconds of all measurements.
   package var expectedSeconds: Double
 
   /// - Parameters:
   ///   - estimates: one for each configuration that can be measured, at least one.
-  ///   - seconds: for the whole part; the quickest configuration is measured however little it is.
-  ///   - isFirst: whether nothing else tells of the memory that a process takes.
+  ///   - seconds: the time of the whole part; the quickest configuration is measured even if it takes longer.
+  ///   - isFirst: whether this part also has to measure the memory of a process.
   package init(
     _ part: AdvicePart, _ estimates: [Estimate], framesPerSecond: Double, seconds: Double, isFirst: Bool = false
   ) {
@@ -61,7 +61,8 @@ package struct AdviceSchedule: Sendable, Hashable {
     expectedSeconds = Self.expectedSeconds(part, measured, workload)
   }
 
-  /// The quickest to measure, after those that look like it and round less; then the rest.
+  /// The order of selection: the configuration that is quickest to measure, preceded by similar ones with smaller
+  /// rounding errors; then the rest in the same manner.
   private static func order(_ estimates: [Estimate], _ alone: [Double]) -> [Int] {
     var rest = estimates.indices.sorted {
       (alone[$0], estimates[$0].inference, $0) < (alone[$1], estimates[$1].inference, $1)
@@ -79,18 +80,19 @@ package struct AdviceSchedule: Sendable, Hashable {
     return order
   }
 
-  /// Of everything that is compared: with fewer only huge differences are told from noise
+  /// Rounds of everything that is compared. Fewer rounds distinguish only very large differences from noise
   /// (`bench/results/verdicts.md`).
   static let rounds = 2 * PairedComparison.fewestPairs
-  /// Seconds until a process of its own has opened its devices, where nothing better is known.
+  /// Default seconds until a new process has opened its devices.
   private static let launch = 0.3
-  /// Warm inferences of a round.
+  /// Warm inferences per round.
   private static let queries = 2.0
 
-  /// Seconds of a load that goes on: slices of some frames each.
+  /// Returns the seconds of a sustained load: slices of a few frames each.
   private static func load(_ inference: Double) -> Double { Double(rounds) * max(0.3, 4 * inference) }
 
-  /// Seconds that these take together at least: the load that goes on is as long for all of them.
+  /// Returns the least seconds that these configurations take together; a sustained load is equally long for all of
+  /// them.
   private static func leastSeconds(_ part: AdvicePart, _ estimates: [Estimate]) -> Double {
     expectedSeconds(part, estimates, workload(part, estimates, framesPerSecond: 1, spare: 0))
   }
@@ -99,18 +101,18 @@ package struct AdviceSchedule: Sendable, Hashable {
     estimates.reduce(0) { sum, estimate in
       let (start, inference) = (launch + estimate.start, estimate.inference)
       switch part {
-      // Every round begins with an inference that does not count.
+      // Every round begins with an inference that is not counted.
       case .photo:
         return sum + launch + estimate.coldStart + Double(workload.starts) * start + estimate.start
           + Double(workload.rounds) * inference + max(workload.warmSeconds, Double(workload.iterations) * inference)
       case .stream: return sum + start + workload.duration + 3 * Double(rounds) * inference
-      // Up to four numbers in flight are tried three times, each for an eighth of the load that then goes on.
+      // Up to four numbers of inferences in flight are tried three times, each for an eighth of the load that follows.
       case .throughput: return sum + start + workload.duration + 12 * max(0.25, workload.duration / 8, inference)
       }
     }
   }
 
-  /// - Parameter spare: seconds for each configuration, beyond the least.
+  /// - Parameter spare: seconds for each configuration beyond the minimum.
   private static func workload(
     _ part: AdvicePart, _ estimates: [Estimate], framesPerSecond: Double, spare: Double
   ) -> Workload {

@@ -4,18 +4,18 @@ import KelvinMeasurements
 import KelvinReport
 import KelvinStreams
 
-/// The one table of an advice: a row for each configuration, columns in a group for each question. The terminal and
-/// the page show the same texts.
+/// The table of an advice: a row for each configuration, columns grouped by question. The terminal and the page show
+/// the same cells.
 struct AdviceTable {
   struct Column {
-    /// The question that it is about; empty for what holds whatever is asked.
+    /// The question of the column; empty for columns that concern all questions.
     var group: String
     var title: String
-    /// What it shows: `warm: one further inference`.
+    /// The explanation of the column: `warm: one further inference`.
     var legend: String
-    /// Marked where the row is this question's pick.
+    /// The question whose pick is marked in this column.
     var decides: Advice.Question?
-    /// Which columns a narrow terminal does without first; nil for never.
+    /// The order in which a narrow terminal drops columns; nil for columns that are never dropped.
     var dispensable: Int?
     var isForPageAlone = false
     var cell: (Advice.Row) -> String?
@@ -23,7 +23,7 @@ struct AdviceTable {
 
   let advice: Advice
 
-  /// Those that say anything.
+  /// The columns that have a value in at least one row.
   var columns: [Column] {
     let seconds = HumanReadable.seconds
     let rate = Workload.number(advice.request.framesPerSecond)
@@ -84,7 +84,7 @@ struct AdviceTable {
     return advice.picks.contains { $0.question == question && $0.row == row }
   }
 
-  /// For a terminal; picks bear a star.
+  /// Returns the table for a terminal; picks are marked by a star.
   func lines(width: Int) -> [String] {
     let columns = columns.filter { !$0.isForPageAlone }
     var table = TextTable(
@@ -106,7 +106,7 @@ struct AdviceTable {
 
   private static func mebibytes(_ bytes: Int) -> String { "\((bytes + (1 << 19)) >> 20)" }
 
-  /// `0` or a power of ten: its size is what matters.
+  /// Returns `0` or the nearest power of ten.
   private static func difference(_ value: Double) -> String {
     guard value > 0, value.isFinite else { return value == 0 ? "0" : "—" }
     return "1e\(Int(log10(value).rounded()))"

@@ -1,12 +1,12 @@
 package import KelvinGraph
 package import KelvinReport
 
-/// How far outputs are from the reference device's.
+/// Compares outputs with those of the reference device.
 package enum Agreement {
   /// - Parameters:
   ///   - outputs: for each input set, the model's outputs.
   ///   - reference: the same from the reference device.
-  ///   - classes: the output that holds one element for each class; nil for models without.
+  ///   - classes: the index of the output that holds one element for each class; nil for models without one.
   package static func compare(
     _ outputs: [[Tensor]], to reference: [[Tensor]], classes: Int?
   ) -> ReportAgreement {

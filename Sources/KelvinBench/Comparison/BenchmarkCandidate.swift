@@ -6,36 +6,37 @@ import KelvinReport
 import KelvinRuntime
 import KelvinStreams
 
-/// One configuration while it is measured.
+/// A configuration during its measurement.
 final class BenchmarkCandidate {
   let configuration: BenchmarkConfiguration
   let explanation: PlanExplanation
   let trial: PlanTrial?
   let context: ModelContext
-  /// Of the CPU device: fewer than asked for where a part of the CPU is reserved.
+  /// The threads of the CPU device: fewer than requested when a part of the CPU is reserved.
   let threads: Int
   private let isDeterministic: Bool
   private let cancellation: Cancellation?
   private(set) var session: Session?
 
-  /// Where what is measured of it is kept, and its place there.
+  /// The journal that keeps the measurements, and the configuration's index there.
   let journal: BenchmarkJournal
   let index: Int
-  /// What is known of it so far.
+  /// The measurements of this configuration so far.
   var record: BenchmarkRecord.Configuration { journal.record.configurations[index] }
-  /// Whether it still takes part.
+  /// Whether the configuration has not failed.
   var isAble: Bool { record.failure == nil }
   var pipelined: PipelinedSessions?
-  /// Seconds to idle after each second of inferences.
+  /// Seconds to idle after each second of inference.
   var rest = 0.0
   var governor: Governor?
-  /// The model as it reads tokens; nil where it does not.
+  /// The model's token reader; nil for models that do not read tokens.
   var reader: (any TokenReader)?
-  /// The plans of the governor's ladder; the preferred one, this configuration's own, is first. Empty without a ladder.
+  /// The plans of the governor's ladder. The first is the configuration's own, which the governor prefers. Empty
+  /// without a ladder.
   var plans: [(label: String, session: Session)] = []
-  /// In place of this machine's; nil where that is watched.
+  /// The simulated heat that replaces the machine's sensors; nil when the machine itself is observed.
   var heat: SimulatedHeat?
-  /// By plan, what it would draw above idle on the machine whose heat is simulated, while it works.
+  /// By plan, the power above idle in watts that the machine with simulated heat would draw while it works.
   var simulatedWatts: [String: Double] = [:]
 
   init(
@@ -58,10 +59,11 @@ final class BenchmarkCandidate {
     context.inventory.devices(named: context.nodesByDevice(explanation.solution.placement).keys).map(\.info)
   }
 
-  /// What each of the devices keeps busy, as plans see it.
+  /// The resource that each device keeps busy, as the cost model defines it.
   var resources: [String: String] { context.costs.resources(of: devices) }
 
-  /// By resource, the part of an inference in which the plan may keep it busy: all but the nodes of other resources.
+  /// By resource, the fraction of an inference in which the plan may keep it busy: all but the time of other resources'
+  /// nodes.
   var busyShares: [String: Double] {
     let total = explanation.solution.predicted
     guard total > 0 else { return [:] }
@@ -91,14 +93,14 @@ final class BenchmarkCandidate {
       observer: .init(isCancelled: { [cancellation] in cancellation?.isCancelled ?? false }))
   }
 
-  /// Compiles another way to answer a stream.
+  /// Compiles another variant of a stream.
   func compiled(_ variant: StreamVariant) throws(RuntimeError) -> CompiledModel {
     try context.compile(
       variant.solution, precision: variant.precision, threads: variant.threads, isDeterministic: isDeterministic,
       observer: .init(isCancelled: { [cancellation] in cancellation?.isCancelled ?? false }))
   }
 
-  /// Compiles with nothing cached, without keeping anything.
+  /// Compiles with empty caches and keeps nothing.
   func compileAfresh() throws(RuntimeError) -> Session {
     let weights = MemoryPackedWeights()
     return try CompiledModel(
@@ -111,13 +113,14 @@ final class BenchmarkCandidate {
 
   func answer(_ inputs: [Tensor]) throws(RuntimeError) -> [Tensor] { try ready.run(inputs, cancellation) }
 
-  /// Writes the inputs, whose memory a run may have used for something else.
+  /// Writes the inputs again, because a run may reuse their memory.
   func writeInputs(_ inputs: [Tensor]) { Self.write(inputs, to: ready) }
 
-  /// One inference on the inputs written before.
+  /// Runs one inference on the inputs written before.
   func infer() throws(RuntimeError) { try ready.run(cancellation) }
 
-  /// One frame by the plan that the governor wants, or the configuration's own: inputs written, outputs ready.
+  /// Answers one frame with the plan that the governor selects, or with the configuration's own: writes inputs, waits
+  /// for outputs.
   func answerFrame(_ inputs: [Tensor]) throws(RuntimeError) {
     let session = plans.isEmpty ? ready : plans[setting?.plan ?? 0].session
     Self.write(inputs, to: session)
@@ -130,15 +133,15 @@ final class BenchmarkCandidate {
     }
   }
 
-  /// Idles so that reserved parts of devices stay free after an inference that took `seconds`.
+  /// Idles so that reserved shares of devices stay free after an inference of `seconds`.
   func idle(after seconds: Double, _ clock: any MeasurementClock) {
     if rest > 0 { clock.sleep(until: clock.now() + rest * seconds) }
   }
 
-  /// How the governor wants frames answered at the moment; nil without one.
+  /// The governor's current setting; nil without a governor.
   var setting: GovernorSetting? { governor?.setting }
 
-  /// One inference, measured inside.
+  /// Returns the trace of one inference with each node measured.
   func trace(_ inputs: [Tensor]) throws -> [TraceEvent] {
     let measured = try ready.model.makeSession(measuresNodes: true)
     _ = try measured.run(inputs)
@@ -146,7 +149,7 @@ final class BenchmarkCandidate {
     return measured.trace().separatingWaits()
   }
 
-  /// As this configuration keeps them; nil before it was compiled.
+  /// The report on the weights of this configuration; nil before compilation.
   var weights: WeightReport? { session?.model.weightReport }
 
   var model: CompiledModel? { session?.model }

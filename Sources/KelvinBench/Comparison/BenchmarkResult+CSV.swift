@@ -2,10 +2,12 @@ import KelvinBasics
 import KelvinThermal
 
 extension BenchmarkResult {
-  /// Every sample as a table for other programs: one line of names, then one for each sample. Seconds.
+  /// Returns every sample as comma-separated values: a header line, then one line for each sample. Times are in
+  /// seconds.
   ///
-  /// `disturbed` says that others took processor time in the sample's round, so that it does not count where enough
-  /// other rounds do; `at` is since the configuration's load began, and `thermal` the machine's state then.
+  /// `disturbed` is 1 when other processes took processor time in the sample's round; such a sample is ignored if
+  /// enough other rounds remain. `at` is the time since the configuration's load began, and `thermal` the machine's
+  /// state then.
   package func csv() -> String {
     var lines = ["configuration,phase,index,round,seconds,at,disturbed,thermal"]
     for configuration in configurations {

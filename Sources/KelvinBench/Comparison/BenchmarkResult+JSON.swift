@@ -8,7 +8,7 @@ import KelvinStreams
 import KelvinThermal
 
 extension BenchmarkResult {
-  /// What `kelvin bench --json` prints. Seconds, bytes, joules.
+  /// The document that `kelvin bench --json` prints. Times are in seconds, memory in bytes, energies in joules.
   package func json() throws -> Data { try JSONText.encode(BenchmarkDocument(self), unspeakable: .null) }
 }
 
@@ -56,9 +56,9 @@ private struct BenchmarkDocument: Encodable {
   }
 
   struct Energy: Encodable {
-    /// Only where something measured power.
+    /// Nil when no sensor measured power.
     var joulesPerInference: Double?
-    /// Over that of the configuration that is named.
+    /// The energy divided by that of the configuration `relativeTo`.
     var ratio: Double?
     var relativeTo: String?
     var isMeasured: Bool
@@ -92,9 +92,9 @@ private struct BenchmarkDocument: Encodable {
     var load: Double?
     var compile: Double?
     var compileUncached: Double?
-    /// From the start of the process to the first answer.
+    /// Seconds from the start of the process to the first answer.
     var first: Double?
-    /// Of these the first inference.
+    /// The part of `first` that is the first inference.
     var firstInference: Double?
     var total: Double?
     var coldTotal: Double?
@@ -113,9 +113,9 @@ private struct BenchmarkDocument: Encodable {
     var skipped: Int?
     var pipeline: ConfigurationResult.Pipeline?
     var actions: [GovernorAction]?
-    /// What the governor could do, from the preferred setting down.
+    /// The governor's settings, from the preferred one down.
     var ladder: StreamLadder?
-    /// How many frames each plan of the ladder answered, by label.
+    /// The number of frames that each plan of the ladder answered, by label.
     var answers: [ConfigurationResult.PlanAnswers]?
     var firstWindow: Window?
     var lastWindow: Window?
@@ -133,11 +133,12 @@ private struct BenchmarkDocument: Encodable {
     var weights: WeightReport?
     var comparison: String
     var figures: [Figure]
-    /// Why it was not measured to the end.
+    /// The reason for which the measurement was not completed.
     var failure: String?
   }
 
-  /// One configuration against the best in one question. `ratio` is its seconds over the best's.
+  /// The comparison of one configuration with the best one in one question. `ratio` is its seconds divided by the
+  /// best's.
   struct Comparison: Encodable {
     var question: ComparedQuestion.Subject
     var candidate: String
@@ -146,7 +147,7 @@ private struct BenchmarkDocument: Encodable {
     var interval: ConfidenceInterval
     var pairs: Int
     var verdict: PairedComparison.Verdict
-    /// The difference that would have been called one in 8 of 10 runs.
+    /// The relative difference that would be detected in 8 of 10 runs.
     var detectable: Double
   }
 
@@ -154,7 +155,7 @@ private struct BenchmarkDocument: Encodable {
   var kelvinVersion: String
   var model: ReportModel
   var workload: Workload
-  /// Whose heat the stream had in place of the machine's; absent for its own.
+  /// The machine whose heat was simulated; absent when the machine itself was observed.
   var simulatedHeat: SimulatedHeat.Setup?
   var configurations: [Configuration]
   var comparisons: [Comparison]
@@ -163,13 +164,13 @@ private struct BenchmarkDocument: Encodable {
   /// `null` where no difference was measured.
   var winner: String?
   var notes: [String]
-  /// Against an earlier run; absent where none was named.
+  /// The comparison with an earlier run; absent when none was named.
   var earlier: RunComparison?
   var simulation: SimulationDocument?
-  /// Where the user gave up; absent where everything was measured.
+  /// The point at which the user interrupted; absent when everything was measured.
   var interruption: String?
   var isPartial: Bool
-  /// The plan that the verdict chose: `--plan` takes this document as it is.
+  /// The plan that the verdict chose; `--plan` accepts this document.
   var plan: Plan
 
   enum CodingKeys: String, CodingKey {
@@ -226,7 +227,7 @@ private struct BenchmarkDocument: Encodable {
     let finding = question.finding
     return finding.comparisons.indices.compactMap { index in
       finding.comparisons[index].map { comparison in
-        // As the verdict has it: a difference that is too small is none.
+        // As in the verdict, a difference below the smallest relevant one does not count.
         let isEqual = finding.tied.contains(index) && comparison.verdict != .notCompared
         return Comparison(
           question: question.subject, candidate: question.labels[index], baseline: question.labels[finding.best],

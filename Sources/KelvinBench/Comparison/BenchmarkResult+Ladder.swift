@@ -3,8 +3,8 @@ import KelvinMeasurements
 import KelvinStreams
 
 extension BenchmarkResult {
-  /// Each governor's ladder, from the preferred setting down, and how many frames each of its plans really answered;
-  /// empty without a governor.
+  /// The lines that list each governor's ladder, from the preferred setting down, and how many frames each of its plans
+  /// answered; empty without a governor.
   var ladderLines: [String] {
     guard workload.isGoverned else { return [] }
     return configurations.flatMap { configuration -> [String] in

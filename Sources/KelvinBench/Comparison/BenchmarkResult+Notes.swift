@@ -2,7 +2,7 @@ import KelvinBasics
 import KelvinPlanning
 
 extension BenchmarkResult {
-  /// How it was measured, disturbances, what is missing.
+  /// The notes of a result: how it was measured, disturbances and missing measurements.
   static func notes(_ record: BenchmarkRecord) -> [String] {
     let (all, workload) = (record.configurations, record.benchmark.workload)
     let labels = all.map(\.setup.label)
@@ -36,7 +36,7 @@ extension BenchmarkResult {
     return notes + contention(record)
   }
 
-  /// What the warm part fulfils of MLPerf's rules.
+  /// Returns a note on how far the warm measurements follow MLPerf's rules.
   private static func singleStreamNote(_ workload: Workload) -> String {
     let rule =
       "warm inferences follow MLPerf's SingleStream: the next begins when the last is done, until at least"

@@ -3,11 +3,11 @@ import KelvinMeasurements
 import KelvinReport
 
 extension BenchmarkResult {
-  /// What was learned so far, evaluated. The same record gives the same result, now or from a journal.
+  /// Evaluates a record. The same record gives the same result, during a run or from a journal.
   package init(_ record: BenchmarkRecord) {
     let (all, workload) = (record.configurations, record.benchmark.workload)
     let results = all.map { ConfigurationResult($0, record) }
-    // Who failed is not compared; the others keep their places in the result.
+    // Failed configurations are not compared, but keep their index in the result.
     let able = all.indices.filter { all[$0].failure == nil }
     func finding(
       _ phase: BenchmarkSample.Phase, _ rounds: (BenchmarkRecord.Configuration) -> [Double],
@@ -71,7 +71,7 @@ extension BenchmarkResult {
       })
   }
 
-  /// `1.8 × slower than cpu-only (1.7 to 1.9)`.
+  /// Returns clauses such as `1.8 × slower than cpu-only (1.7 to 1.9)`.
   private static func comparisons(_ finding: Finding, _ labels: [String]) -> [String] {
     finding.comparisons.indices.map { index in
       if index == finding.best { return "" }
@@ -89,7 +89,7 @@ extension BenchmarkResult {
 }
 
 extension ConfigurationResult {
-  /// A configuration's numbers, of the rounds that count.
+  /// Computes a configuration's statistics from the rounds that count.
   init(_ configuration: BenchmarkRecord.Configuration, _ record: BenchmarkRecord) {
     func kept<Value>(_ phase: BenchmarkSample.Phase, _ rounds: [Value]) -> [Value] {
       guard let phase = record.phases[phase] else { return rounds }
@@ -126,10 +126,11 @@ extension ConfigurationResult {
 }
 
 extension Workload {
-  /// The share of runs in which a phase may name a false winner: all questions of a benchmark together, at each of the
-  /// looks at their rounds, have `Finding.level` (Bonferroni).
+  /// The probability with which a phase may name a false winner. All questions of a benchmark, at each evaluation of
+  /// their rounds, share `Finding.level` (Bonferroni correction).
   func level(of phase: BenchmarkSample.Phase) -> Double {
-    // The first answer and warm latency; of a stream the frames answered and their latency, else the rate.
+    // The questions are the first answer and warm latency. A stream adds the rate and the latency of frames; throughput
+    // and tokens add the rate.
     let questions =
       switch kind {
       case .oneShot: 2

@@ -7,7 +7,7 @@ package import KelvinRuntime
 import KelvinStreams
 
 extension BenchmarkResult {
-  /// The page for people: `HTMLReport.render` draws it.
+  /// Returns the page for people, which `HTMLReport.render` renders.
   package func report() -> ReportInput {
     ReportInput(
       title: model.name.split(separator: "/").last.map(String.init) ?? model.name,
@@ -20,7 +20,7 @@ extension BenchmarkResult {
       configurations: zip(configurations.indices, configurations).map { row($1, at: $0) },
       placements: configurations.map {
         var placement = ReportPlacement(units: $0.label, plan: $0.plan, solution: $0.solution, measured: $0.warm?.p50)
-        // What was measured is in the table; the plan's own estimate would be a second number for the same thing.
+        // Measured energy is in the table; the plan's estimate would be a second value of the same quantity.
         placement.facts.removeAll { $0.name == "energy" }
         return placement
       },
@@ -30,7 +30,7 @@ extension BenchmarkResult {
       notes: notes + (interruption.map { [$0] } ?? []))
   }
 
-  /// What the latency of a row is of: that of the load that goes on where there was one.
+  /// The quantity whose latency a row shows: the sustained load's when there was one.
   private var latencyOf: String {
     switch configurations.contains(where: { $0.sustained != nil }) ? workload.kind : .oneShot {
     case .oneShot: "one warm inference after another"
@@ -50,7 +50,7 @@ extension BenchmarkResult {
     }
   }
 
-  /// The disturbed rounds of the load that goes on, in the configuration's own time.
+  /// The disturbed rounds of the sustained load, in seconds since the configuration's load began.
   private func disturbances(_ configuration: ConfigurationResult) -> [ReportSeries.Disturbance] {
     let disturbed = disturbedRounds[.sustained] ?? []
     var stretches: [Int: ReportSeries.Disturbance] = [:]
@@ -102,9 +102,10 @@ extension BenchmarkResult {
 }
 
 extension ReportModel {
-  /// A model's graphs as reports show them: as many layers as devices run nodes, in regions too.
+  /// Describes a model's graphs as reports show them. Layers are the nodes that devices run, including those in
+  /// regions.
   ///
-  /// - Parameter contexts: of the graphs, in their order; at least one.
+  /// - Parameter contexts: the graphs in order, at least one.
   package init(_ contexts: [ModelContext], format: String) {
     let graphs = contexts.map(\.graph)
     self.init(

@@ -4,19 +4,19 @@ package import KelvinStreams
 package import KelvinThermal
 
 extension BenchmarkResult {
-  /// Virtual seconds where none are asked for: half an hour, by which every shipped envelope has settled.
+  /// The default duration in virtual seconds. Every shipped envelope has settled within half an hour.
   package static let simulatedSeconds = 1800.0
 
-  /// The stream of this workload on a machine of another class, with the plans that were measured here.
+  /// Simulates this workload's stream on a machine of another class, with the plans that were measured here.
   ///
-  /// Seconds for each frame stay those of this machine, as the stream was paced; joules are carried over
-  /// (`StreamPlan.carriedOver`), and the plan's source says how.
+  /// Seconds per frame remain those of this machine, measured at the stream's rate. Joules are converted by
+  /// `StreamPlan.carriedOver`, and the plan's source states how.
   ///
   /// - Parameters:
-  ///   - machine: the envelope by which energies were estimated here.
-  ///   - seconds: of virtual time.
-  ///   - coLoad: share of the machine that somebody else keeps busy meanwhile; not while it was measured.
-  /// - Throws: `invalidRequest` where no configuration was measured, or for a stream that cannot be simulated.
+  ///   - machine: the envelope by which energies were estimated on this machine.
+  ///   - seconds: the duration in virtual time.
+  ///   - coLoad: the share of the simulated machine that other work keeps busy; 0 during the measurement.
+  /// - Throws: `invalidRequest` when no configuration was measured, or when the stream cannot be simulated.
   package func simulated(
     on envelope: ThermalEnvelope, from machine: ThermalEnvelope, seconds: Double = simulatedSeconds, coLoad: Double = 0,
     seed: UInt64 = 0

@@ -6,7 +6,7 @@ import KelvinStreams
 import KelvinThermal
 
 extension BenchmarkResult {
-  /// What `kelvin bench` prints for people, line by line: starts, warm latency, the load that goes on, the verdict.
+  /// The output of `kelvin bench` for people, line by line: starts, warm latency, the sustained load, the verdict.
   package var lines: [String] {
     var lines =
       "\(model.name): \(workload.description)".wrapped(hangingIndent: 2)
@@ -73,7 +73,7 @@ extension BenchmarkResult {
     return table.lines(width: 80, leavingOut: [])
   }
 
-  /// Times to the first answer: with nothing cached, and with what was cached, its parts beside it.
+  /// The table of times to the first answer: with empty caches, with filled caches, and the parts of the latter.
   private var startTable: [String] {
     var table = TextTable(numbers: ["Starts", "cold", "cached", "launch", "load", "compile", "inference"])
     for configuration in configurations {
@@ -86,7 +86,8 @@ extension BenchmarkResult {
     return table.lines(width: 80, leavingOut: ["launch"])
   }
 
-  /// Further inferences, and how right they are. `claimed` is the 90th percentile as MLPerf's early stopping allows it.
+  /// The table of warm latencies and of agreement with the reference device. `claimed` is the 90th percentile that
+  /// MLPerf's early stopping allows to claim.
   private var warmTable: [String] {
     var table = TextTable(numbers: ["Warm", "n", "p50", "p90", "claimed", "p99", "top-1", "largest Δ", "mean Δ"])
     for configuration in configurations {
@@ -156,7 +157,7 @@ extension BenchmarkResult {
     return (configurations[winner].label == configuration.label ? "* " : "  ") + configuration.label
   }
 
-  /// `2.3 × that of cpu`, after millijoules where they were measured; nil where nothing is known.
+  /// Returns `2.3 × that of cpu`, preceded by measured millijoules if there are any; nil when both are unknown.
   func energy(of index: Int) -> String? {
     let joules = configurations[index].sustained?.measuredJoules.map { "\(HumanReadable.significant($0 * 1e3)) mJ" }
     let ratio = relativeEnergy(of: index).map {

@@ -4,11 +4,11 @@ import KelvinStreams
 import KelvinThermal
 
 extension BenchmarkResult {
-  /// Frames of one configuration's stream that are drawn; the CSV has them all.
+  /// The most frames of one configuration's stream in a trace. The CSV holds all frames.
   static let mostTracedFrames = 5000
 
-  /// One inference of each configuration, layer by layer, one after the other; then the loads that go on, all from the
-  /// same moment, each on its own time: frames, heat, and what a governor did.
+  /// The trace of a result: one inference of each configuration, layer by layer, one after the other. The sustained
+  /// loads follow, all from the same origin: frames, heat and the actions of a governor.
   package var trace: Trace {
     var trace = Trace()
     var offset = 0.0

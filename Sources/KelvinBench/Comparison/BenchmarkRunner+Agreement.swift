@@ -5,7 +5,7 @@ import KelvinPlanning
 import KelvinRuntime
 
 extension BenchmarkRunner {
-  /// What the reference device may take for one input, in seconds.
+  /// Returns the estimated seconds of one inference on the reference device.
   func referenceSeconds(_ reference: any Device) -> Double {
     let graph = subject.context.graph
     let coefficients = reference.info.planningKind.guess
@@ -17,7 +17,7 @@ extension BenchmarkRunner {
 
   /// Compares every configuration's outputs with the reference device's.
   ///
-  /// - Returns: why there is no agreement; empty where there is.
+  /// - Returns: the reason for which outputs were not compared; empty when they were.
   func checkAgreement(_ contestants: [BenchmarkCandidate]) throws -> String {
     guard options.checksAgreement else { return "not asked for" }
     guard let reference = subject.context.inventory.reference else { return "this build has no reference device" }

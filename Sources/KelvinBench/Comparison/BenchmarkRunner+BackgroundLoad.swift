@@ -4,11 +4,11 @@ import KelvinMeasurements
 import KelvinProfiler
 
 extension BenchmarkRunner {
-  /// Seconds for each half of the comparison, of a configuration.
+  /// Seconds that each configuration spends on either side of the comparison.
   private static let comparedSeconds = 0.5
 
-  /// How much processor time the same inference takes beside others and alone: what it takes more is the model's own,
-  /// lost to caches and clocks that are shared, and is in its energy.
+  /// Compares the processor time of an inference with and without background load. The difference is counted in the
+  /// model's energy: it results from shared caches and clocks.
   func compareWork(_ contestants: [BenchmarkCandidate], beside load: any BackgroundLoad) throws {
     guard !workload.otherLoad.isEmpty else { return }
     for contestant in contestants {

@@ -4,20 +4,20 @@ import KelvinPlanning
 import KelvinRuntime
 import KelvinThermal
 
-/// What a run is expected to take, and what others take of the machine before it begins.
+/// The expected duration of a run, and the load of the machine before the run.
 extension BenchmarkRunner {
-  /// Seconds of doing nothing by which the machine's other work is seen.
+  /// Seconds of idling during which the machine's other load is measured.
   private static let quiet = 0.3
-  /// Share of the processors above which others are worth a word.
+  /// The share of the processors above which the user is told of other load.
   private static let busy = 0.1
-  /// Seconds of a complete start before one was measured: of a process, and within this one.
+  /// Seconds of a complete start before one was measured: in a new process, and within this process.
   private static let guessedStart = (process: 0.5, within: 0.1)
-  /// Seconds of compiling with everything cached, and of a first inference, before they were measured.
+  /// Seconds of compilation with filled caches before it was measured.
   private static let cachedCompile = 0.05
-  /// Seconds of trying plans: they are run for this long, and compiled before.
+  /// Seconds of trying plans, their compilation included.
   private static let trial = 4.0
 
-  /// Says at once where the machine is busy: that costs rounds, and makes intervals wider.
+  /// Tells the user at once when the machine is busy: a busy machine costs rounds and widens intervals.
   func lookAround() {
     guard ContentionReader(files).counters() != nil else { return }
     var watch = ContentionWatch(files: files, at: clock.now())
@@ -32,13 +32,14 @@ extension BenchmarkRunner {
     options.remark(text)
   }
 
-  /// What a time that was measured now would be on a quiet machine: two that want all of it share it by halves.
+  /// Converts seconds measured now to a quiet machine, assuming that two loads share a saturated machine equally.
   func undisturbed(_ seconds: Double) -> Double { seconds * (1 - busyShare / 2) }
 
-  /// Rivals that are not told apart have their rounds doubled; whether they will be is not known beforehand.
+  /// The factor by which further rounds may lengthen a phase: rounds are doubled when they do not decide a comparison.
   var furtherRounds: Double { configurations.count > 1 ? 1.3 : 1 }
 
-  /// Before anything is known but what is asked for; then with what plans predict.
+  /// Sets the expected seconds of each phase: from the request alone while `contestants` is empty, then from
+  /// predictions of the plans.
   func expectPhases(_ contestants: [BenchmarkCandidate] = []) {
     let count = Double(configurations.count)
     if contestants.isEmpty {
@@ -62,8 +63,8 @@ extension BenchmarkRunner {
     }
   }
 
-  /// After a start: a start's first inference says more of warm ones than a plan that rests on estimates, except that
-  /// with nothing cached it may wait for a driver that compiles.
+  /// Refines the expected seconds after a start. The first inference of a start predicts warm inferences better than an
+  /// estimated plan. With empty caches, it may also include compilation by a driver, so the prediction limits it.
   func expectStarts(_ contestants: [BenchmarkCandidate]) {
     guard contestants.contains(where: { !$0.record.coldStarts.isEmpty }) else { return }
     let firsts = contestants.filter(\.isAble).map { contestant in
@@ -74,7 +75,7 @@ extension BenchmarkRunner {
     live.expect(.starts, startsLeft(contestants, isCold: false) * furtherRounds)
   }
 
-  /// The planned starts that are still to be made.
+  /// Returns the expected seconds of the planned starts that have not been made.
   func startsLeft(_ contestants: [BenchmarkCandidate], isCold: Bool) -> EstimatedSeconds {
     contestants.filter(\.isAble).map(\.record).reduce(.zero) { sum, record in
       let (made, planned) =
@@ -83,14 +84,15 @@ extension BenchmarkRunner {
     }
   }
 
-  /// So many starts of every configuration where none was measured: how long drivers compile, nobody knows.
+  /// Returns the expected seconds of starts before one was measured. Their uncertainty is unbounded, because the time
+  /// that drivers take to compile is unknown.
   func guessedStarts(_ count: Int) -> EstimatedSeconds {
     let guess = subject.starter == nil ? Self.guessedStart.within : Self.guessedStart.process
     return EstimatedSeconds(guess, doubt: .infinity) * Double(count * configurations.count)
   }
 
-  /// The mean of a configuration's own so far. Before the first one with something cached, what a cold one took without
-  /// the drivers' compiling, which is most of it.
+  /// The mean of a configuration's own starts so far. Before its first start with filled caches, the time of a cold
+  /// start without the drivers' compilation, which dominates it.
   private func expectedStart(_ record: BenchmarkRecord.Configuration, isCold: Bool) -> EstimatedSeconds {
     let own = (isCold ? record.coldStarts : record.starts).map(\.total)
     guard own.isEmpty else { return EstimatedSeconds(own.reduce(0, +) / Double(own.count)) }
@@ -101,13 +103,13 @@ extension BenchmarkRunner {
     return EstimatedSeconds(guess, doubt: min(guess, cold.total - guess))
   }
 
-  /// Warm rounds at seconds for an inference that may be twice what it takes.
+  /// Returns the expected seconds of the warm rounds, when inferences may take as little as half of `latencies`.
   private func roughWarmSeconds(_ latencies: [Double]) -> EstimatedSeconds {
     let seconds = warmSeconds(latencies)
     return EstimatedSeconds(seconds, doubt: seconds - warmSeconds(latencies.map { $0 / 2 })) * furtherRounds
   }
 
-  /// Seconds of the planned warm rounds, at these seconds for an inference of each configuration.
+  /// Returns the seconds of the planned warm rounds, given the seconds of one inference of each configuration.
   func warmSeconds(_ latencies: [Double]) -> Double {
     let rounds = min(workload.rounds, workload.iterations)
     let queries = (workload.iterations + rounds - 1) / rounds

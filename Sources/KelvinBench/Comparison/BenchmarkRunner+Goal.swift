@@ -7,11 +7,12 @@ import KelvinStreams
 import KelvinThermal
 
 extension BenchmarkRunner {
-  /// The plan for a stream: where heat would reach the limit within the stream, or before the envelope has settled, the
-  /// plan of goal `sustained` is tried against the given one.
+  /// Returns the plan for a stream. When heat would reach the limit within the stream, or before the envelope has
+  /// settled, the plan of goal `sustained` is tried against the given plan.
   ///
-  /// - Parameter measured: seconds of a frame where a trial of the given plan has told.
-  /// - Returns: the plan to run and why, in words; nil where the limit stays out of reach or nothing else can be done.
+  /// - Parameter measured: the seconds of a frame that a trial of the given plan measured, if there was one.
+  /// - Returns: the plan to run with the reason in words; nil when the limit is not reached or no other plan is
+  ///   possible.
   func planForHeat(
     _ explanation: PlanExplanation, _ request: PlanRequest, threads: Int, measured: Double?
   ) throws -> (explanation: PlanExplanation, request: PlanRequest, reason: String)? {
@@ -57,7 +58,7 @@ extension BenchmarkRunner {
     return (lasting, lastingRequest, choice.reason)
   }
 
-  /// The envelope whose heat counts, and how warm it is now: one that is simulated is at rest.
+  /// Returns the envelope whose heat counts and its current outlook. A simulated envelope starts at rest.
   private func heatOutlook() -> (ThermalEnvelope, ThermalOutlook) {
     if let simulated = options.simulatedHeat { return (simulated.envelope, simulated.envelope.outlookAtRest) }
     var monitor = ThermalMonitor(files: files, envelope: envelope)

@@ -7,8 +7,8 @@ import KelvinStreams
 import KelvinThermal
 
 extension BenchmarkRunner {
-  /// What each configuration's stream may be changed to when it gets hot, and what simulated heat is fed with: the ways
-  /// to answer it, timed in turns, and a governor on the ladder of those that save energy.
+  /// Prepares each configuration's stream for its governor and for simulated heat. The variants of the stream are timed
+  /// in turns, and the governor gets a ladder of those that save energy.
   func prepareStreams(_ contestants: [BenchmarkCandidate]) throws {
     guard workload.isGoverned || options.simulatedHeat != nil else { return }
     for contestant in contestants {
@@ -21,7 +21,7 @@ extension BenchmarkRunner {
     let context = subject.context
     var ways = try context.streamVariants(
       contestant.explanation, precision: contestant.configuration.request.precision, threads: contestant.threads)
-    // Other plans and threads may round otherwise.
+    // Other plans and threads may round differently.
     if !workload.isGoverned || options.isDeterministic { ways = [ways[0]] }
     var meter = EnergyMeter(
       counters: EnergyCounters(files: files), envelope: envelope, cores: machine.logicalCores, clock: clock)
@@ -63,7 +63,7 @@ extension BenchmarkRunner {
 }
 
 extension BenchmarkCandidate {
-  /// Takes over the sessions of a ladder's plans, the preferred one's own kept.
+  /// Creates the sessions of a ladder's plans; the preferred plan keeps the session of this configuration.
   func take(_ ladder: StreamLadder, of trial: StreamTrial, governed: Bool) throws {
     plans = try ladder.labels.enumerated().map { index, label in
       if index == 0, let session { return (label, session) }
@@ -75,12 +75,13 @@ extension BenchmarkCandidate {
     if governed { governor = Governor(ladder) }
   }
 
-  /// The heat after a frame, simulated where it is: the governor sees every report, the journal the latest.
+  /// Records the heat after a frame, simulated if this configuration has simulated heat. The governor receives every
+  /// report, the journal the latest.
   ///
   /// - Parameters:
-  ///   - time: of the configuration's stream.
-  ///   - report: of this machine, where a look was due.
-  /// - Returns: the latest report; nil where there is none.
+  ///   - time: seconds of the configuration's stream.
+  ///   - report: this machine's report, if one was due.
+  /// - Returns: the latest report; nil when there is none.
   func watchHeat(at time: Double, frame: FrameSlice.Frame?, _ report: ThermalReport?) -> ThermalReport? {
     guard heat != nil else {
       guard let report else { return nil }
@@ -96,8 +97,8 @@ extension BenchmarkCandidate {
   }
 
   /// - Parameters:
-  ///   - time: of the configuration's stream, by which reports and actions are kept.
-  ///   - moment: on the clock by which the governor waits.
+  ///   - time: seconds of the configuration's stream, the time of reports and actions in the journal.
+  ///   - moment: seconds on the clock by which the governor measures delays.
   private func record(_ report: ThermalReport, at time: Double, governedAt moment: Double, isKept: Bool = true) {
     if isKept {
       let kept = ReportSeries.Heat(

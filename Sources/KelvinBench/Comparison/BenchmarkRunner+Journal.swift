@@ -9,7 +9,7 @@ import KelvinStreams
 import KelvinThermal
 
 extension BenchmarkRunner {
-  /// What a journal begins with.
+  /// Returns the first entry of a journal.
   static func beginning(
     _ subject: BenchmarkSubject, _ workload: Workload, machine: MachineDescription, _ kelvinVersion: String,
     _ options: BenchmarkOptions
@@ -36,7 +36,7 @@ extension BenchmarkRunner {
       devices: subject.context.inventory.devices.map { ReportDevice($0.info) }, notes: notes)
   }
 
-  /// What a journal says of a configuration before anything is measured of it.
+  /// Returns the journal's description of a configuration before its measurement.
   func description(of contestant: BenchmarkCandidate, after others: [BenchmarkCandidate]) throws -> JournalEntry.Configuration {
     let (explanation, request) = (contestant.explanation, contestant.configuration.request)
     let solution = explanation.solution
@@ -64,7 +64,7 @@ extension BenchmarkRunner {
 }
 
 extension BenchmarkCandidate {
-  /// Whether it computes the same as another in the same places with as many threads.
+  /// Whether both run the same placement with the same threads and precision.
   fileprivate func runsAs(_ other: BenchmarkCandidate) throws -> Bool {
     let (placement, request) = (explanation.solution.placement, configuration.request)
     let asked = other.configuration.request

@@ -3,8 +3,8 @@ import KelvinPlanning
 import KelvinRuntime
 
 extension BenchmarkRunner {
-  /// Complete starts: with nothing cached, then with what the first ones left. Each in a process of its own where the
-  /// subject has a way to start one.
+  /// Measures complete starts: with empty caches, then with filled caches. Each start is made in its own process if the
+  /// subject has a starter.
   func runStarts(_ contestants: [BenchmarkCandidate]) throws {
     live.begin("cold starts", .coldStarts)
     try runRounds(
@@ -22,7 +22,7 @@ extension BenchmarkRunner {
     live.begin("starts", .starts)
     for contestant in contestants {
       try attempt(contestant) {
-        // Without a cold start nothing has filled the cache.
+        // Without cold starts nothing has filled the caches yet.
         if workload.coldStarts == 0, workload.starts > 0 { _ = try start(contestant, isCold: false) }
         live.advance(0, contestant.configuration.label)
         try contestant.compile()
@@ -52,7 +52,7 @@ extension BenchmarkRunner {
     }
     var load = subject.loadSeconds
     if let reload = subject.reload { load = try clock.time { try reload() } }
-    // The session that was just compiled answers; a cold one is let go afterwards.
+    // The session that was just compiled answers; a cold session is released afterwards.
     var session: Session?
     let compile = try clock.time {
       session = isCold ? try contestant.compileAfresh() : try contestant.compile()

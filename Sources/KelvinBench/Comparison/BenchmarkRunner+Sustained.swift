@@ -9,19 +9,19 @@ import KelvinStreams
 import KelvinThermal
 
 extension BenchmarkRunner {
-  /// The load that goes on, in slices of a few seconds, the configurations taking turns.
+  /// Measures the sustained load in slices of a few seconds; the configurations take turns.
   func runSustained(_ contestants: [BenchmarkCandidate], beside load: any BackgroundLoad) throws {
     let paced = workload.kind == .stream
     live.begin(workload.kind.rawValue, .sustained)
     if !paced { try findInFlight(contestants) }
     if paced { try prepareStreams(contestants) }
     let frames = paced ? max(1, Int(min(1e6, workload.duration * workload.framesPerSecond))) : Int.max
-    // Slices of a few inferences each, as many as a comparison profits from.
+    // Slices hold a few inferences each; their number is limited to what a comparison benefits from.
     let slowest = contestants.compactMap { try? LatencyStatistics(Array($0.record.warm.joined())).median }.max() ?? 0
     let slices = min(
       20, max(PairedComparison.fewestPairs, Int(min(workload.duration / max(4 * slowest, 1e-6), 20))), frames)
     var seconds = workload.duration / Double(slices)
-    // Whole intervals between frames, so that a slice's rate is the stream's.
+    // A slice spans whole frame intervals, so that its rate is the stream's.
     let arrivals = max(1, Int((seconds * workload.framesPerSecond).rounded()))
     if paced { seconds = Double(arrivals) / workload.framesPerSecond }
     var heat = HeatLog(ThermalMonitor(files: files, envelope: envelope, probe: ClockProbe(repeats: 2)), at: clock.now())
@@ -76,8 +76,8 @@ extension BenchmarkRunner {
     }
   }
 
-  /// The number of inferences in flight for each configuration: the workload's, or the least among those tried that
-  /// comes within 3 % of the highest rate.
+  /// Finds the number of inferences in flight for each configuration: the workload's, or the smallest of the numbers
+  /// tried whose rate is within 3 % of the highest.
   private func findInFlight(_ contestants: [BenchmarkCandidate]) throws {
     for contestant in contestants {
       try attempt(contestant) {
@@ -112,7 +112,7 @@ extension BenchmarkRunner {
   }
 }
 
-/// One stretch of going as fast as possible with several inferences in flight.
+/// A run at the highest rate with several inferences in flight.
 final class PipelinedRun {
   private let sessions: PipelinedSessions
   private let inputs: [Tensor]
@@ -132,15 +132,15 @@ final class PipelinedRun {
     self.cancellation = cancellation
   }
 
-  /// Those of the latest run, in seconds from its beginning. Copied here: the sessions' own threads, which are timed,
-  /// would have to copy what they share with somebody else when they add to it.
+  /// The answers of the latest run, in seconds from its start. The array is copied here, because otherwise the session
+  /// threads, which are timed, would copy the shared array when they append to it.
   var answers: [FrameSlice.Frame] { recorded.withLock { $0.map(\.self) } }
 
   func slice(_ seconds: Double) -> FrameSlice {
     FrameSlice(pipelined: answers, inFlight: sessions.inFlight, seconds: seconds)
   }
 
-  /// - Parameter look: called now and then on the calling thread with what has been answered.
+  /// - Parameter look: called repeatedly on the calling thread with the answers so far.
   func go(seconds: Double, look: (Double, FrameSlice) -> Void = { _, _ in }) throws(RuntimeError) {
     let (inputs, clock, rest, cancellation, recorded) = (inputs, clock, rest, cancellation, recorded)
     let begin = clock.now()
@@ -160,14 +160,14 @@ final class PipelinedRun {
 }
 
 extension BenchmarkCandidate {
-  /// One more inference, measured inside, of a configuration that ran.
+  /// Records the trace of one further inference with each node measured, for a configuration that has run.
   func keepTrace(_ inputs: [Tensor]) {
     guard isAble, session != nil, record.hasRun, let events = try? trace(inputs) else { return }
     journal.add(.trace(configuration: index, events: events))
   }
 
-  /// The plan's own, or what follows from its placement: by resource, the seconds of its nodes and of the copies that
-  /// leave or reach it.
+  /// The plan's bottleneck, or the one that follows from its placement. By resource, the seconds of nodes and of the
+  /// transfers from or to it are added.
   var bottleneck: Bottleneck? {
     if let known = explanation.solution.bottleneck { return known }
     let resources = resources

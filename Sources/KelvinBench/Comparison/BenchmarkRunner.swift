@@ -8,11 +8,11 @@ import KelvinRuntime
 import KelvinStreams
 package import KelvinThermal
 
-/// Compares configurations of one model under one workload, in turns, so that whatever else the machine does falls on
-/// all of them.
+/// Compares configurations of one model under one workload. The configurations take turns, so that other load of the
+/// machine affects all of them.
 ///
-/// A configuration whose device fails is reported so, and the others go on. When the user gives up, what has been
-/// measured by then is the result.
+/// A configuration whose device fails is reported as failed, and the others continue. When the user cancels, the result
+/// consists of the measurements made so far.
 package final class BenchmarkRunner {
   let subject: BenchmarkSubject
   let workload: Workload
@@ -24,17 +24,18 @@ package final class BenchmarkRunner {
   let configurations: [BenchmarkConfiguration]
   private let kelvinVersion: String
   var scenario = Scenario.idle
-  /// The share of the processors that others used before anything was measured, 0…1.
+  /// The share of the processors that others used before the measurements, 0…1.
   var busyShare = 0.0
-  /// Processes of our own beside the model.
+  /// The identifiers of processes that generate background load for this benchmark.
   var companions: [Int32] = []
   var journal: BenchmarkJournal
   var live: LiveProgress
 
   /// - Parameters:
-  ///   - envelope: of the machine's class, for the thermal model where no sensor answers; nil to assume one.
-  ///   - files: where `/proc` and `/sys` are.
-  /// - Throws: `BenchmarkError` where there is nothing to compare or the workload makes no sense.
+  ///   - envelope: the envelope of the machine's class, for the thermal model when no sensor is readable; nil to assume
+  ///     one.
+  ///   - files: the roots of `/proc` and `/sys`.
+  /// - Throws: `BenchmarkError` when there is nothing to compare or the workload is invalid.
   package init(
     _ subject: BenchmarkSubject, _ workload: Workload, _ configurations: [BenchmarkConfiguration],
     options: BenchmarkOptions = .init(), kelvinVersion: String, envelope: ThermalEnvelope? = nil,
@@ -65,8 +66,8 @@ package final class BenchmarkRunner {
     live = LiveProgress(clock: clock)
   }
 
-  /// - Throws: `RuntimeError`, `PlanningError` or `BenchmarkError`: where no configuration can be measured, or the user
-  ///   gave up before anything was (`RuntimeError.cancelled`).
+  /// - Throws: `RuntimeError`, `PlanningError` or `BenchmarkError` when no configuration can be measured.
+  ///   `RuntimeError.cancelled` when the user cancels before anything was measured.
   package func run(_ observe: @escaping MeasurementObserver = { _ in }) throws -> BenchmarkResult {
     journal = BenchmarkJournal(
       Self.beginning(subject, workload, machine: machine, kelvinVersion, options),
@@ -153,9 +154,10 @@ package final class BenchmarkRunner {
 
   private var firstError: (any Error)?
 
-  /// Does something for a configuration that takes part. An error of its own ends its part, not the benchmark.
+  /// Runs `body` for a configuration that has not failed. An error of `body` ends this configuration, not the
+  /// benchmark.
   ///
-  /// - Throws: `RuntimeError.cancelled` where the user gave up.
+  /// - Throws: `RuntimeError.cancelled` when the user cancels.
   func attempt(_ contestant: BenchmarkCandidate, _ body: () throws -> Void) throws {
     guard contestant.isAble else { return }
     try options.cancellation?.check()
@@ -167,8 +169,8 @@ package final class BenchmarkRunner {
     }
   }
 
-  /// Two take turns: A B, B A, A B, …; more come in another random order each round, so that nobody always runs
-  /// after the same neighbour. Those that have failed are left out.
+  /// Returns the order of one round, without failed configurations. Two configurations alternate: A B, B A, A B, ….
+  /// More are shuffled each round, so that none always runs after the same other one.
   func turns(_ contestants: [BenchmarkCandidate], _ round: Int) -> [BenchmarkCandidate] {
     let contestants = contestants.filter(\.isAble)
     guard contestants.count > 2 else { return round.isMultiple(of: 2) ? contestants : contestants.reversed() }
@@ -176,12 +178,12 @@ package final class BenchmarkRunner {
     return contestants.shuffled(using: &random)
   }
 
-  /// Runs rounds, in each of which every configuration has its turn, until enough of them were undisturbed or the
-  /// budget of extra rounds is spent; as many again where they decided nothing.
+  /// Runs rounds, in each of which every configuration has its turn. Rounds end when enough of them were undisturbed or
+  /// the budget of extra rounds is used. If they decide nothing, they are doubled.
   ///
   /// - Parameters:
-  ///   - undisturbed: seconds that the planned rounds take on a quiet machine: a busy one gets twice that.
-  ///   - seconds: what is compared, of a configuration; nil where the number of rounds is settled.
+  ///   - undisturbed: the seconds of the planned rounds on a quiet machine; a busy machine gets twice as long.
+  ///   - seconds: the compared values of a configuration; nil when the number of rounds is fixed.
   func runRounds(
     _ phase: BenchmarkSample.Phase, planned: Int, _ contestants: [BenchmarkCandidate], undisturbed: Double,
     comparing seconds: ((BenchmarkRecord.Configuration) -> [Double])? = nil,
@@ -201,7 +203,7 @@ package final class BenchmarkRunner {
       )?.isDecided ?? true
     }
     while !isOverdue(after: round), log.wantsAnother || (!log.isCutShort && !isDecided() && log.extend()) {
-      // What is not decided yet may be by the end, or ask for as many rounds again: 1.4 is within a third of both.
+      // An undecided phase may end as planned or be doubled; a factor of 1.4 is within a third of both.
       if log.planned > planned {
         live.extend(to: 2)
       } else if round >= max(PairedComparison.fewestPairs, planned / 4), round.isMultiple(of: 4) {
@@ -229,14 +231,14 @@ package final class BenchmarkRunner {
     journal.add(.completed(phase: phase))
   }
 
-  /// Whether the time is up and a comparison has as many rounds as it needs.
+  /// Whether the time has passed and the comparison has its minimum of rounds.
   private func isOverdue(after rounds: Int) -> Bool {
     guard let endsBy = options.endsBy else { return false }
     return rounds >= PairedComparison.fewestPairs && clock.now() >= endsBy
   }
 
-  /// Warm inferences as MLPerf's SingleStream issues them, the next as soon as the last is done: a few of each
-  /// configuration in each round, so that rounds can be paired.
+  /// Measures warm inferences as MLPerf's SingleStream issues them: each begins when the previous one ends. Each round
+  /// measures a few inferences of each configuration, so that rounds can be paired.
   private func runWarm(_ contestants: [BenchmarkCandidate]) throws {
     live.begin("warm inferences", .warm)
     var quickest: [Double] = []
@@ -254,7 +256,7 @@ package final class BenchmarkRunner {
     try runRounds(
       .warm, planned: rounds, contestants, undisturbed: undisturbed, comparing: \.warmMedians
     ) { contestant, round in
-      // The run after a change of configuration finds cold caches and parked workers.
+      // The first inference after a change of configuration finds cold caches and parked workers, so it is not timed.
       if contestants.count > 1 { try contestant.infer() }
       var burst: [Double] = []
       let begin = clock.now()
@@ -264,7 +266,7 @@ package final class BenchmarkRunner {
         let seconds = try clock.time { try contestant.infer() }
         burst.append(seconds)
         contestant.idle(after: seconds, clock)
-        // A clock that stands still must not keep a round alive.
+        // Ends the round even if the clock stands still.
         if burst.count >= queries + 1_000_000 { break }
       }
       live.note(contestant.configuration.label, latencies: contestant.record.warm.joined().suffix(512) + burst)

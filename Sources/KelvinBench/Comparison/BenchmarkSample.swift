@@ -1,20 +1,20 @@
 package import KelvinThermal
 
-/// One thing that was timed.
+/// A timed measurement.
 package struct BenchmarkSample: Sendable, Hashable {
   package enum Phase: String, Sendable, Hashable, Codable {
-    /// A complete start with nothing cached.
+    /// A complete start with empty caches.
     case coldStart = "cold start"
-    /// A complete start with what an earlier one has cached.
+    /// A complete start with the caches of an earlier one.
     case start
-    /// One inference after the other.
+    /// Inferences one after the other.
     case warm
-    /// The load that goes on; seconds from arrival to answer.
+    /// The sustained load; seconds from arrival to answer.
     case sustained
   }
 
   package var phase: Phase
-  /// Its round; rounds of one number belong together.
+  /// The index of the round; rounds of all configurations with the same index are paired.
   package var round: Int
   package var seconds: Double
   /// Seconds since the configuration's sustained part began; nil in other phases.

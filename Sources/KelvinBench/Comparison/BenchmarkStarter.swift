@@ -1,13 +1,13 @@
 package import KelvinPlanning
 
-/// Makes complete starts of a configuration, each in a process of its own.
+/// Makes complete starts of a configuration, each in its own process.
 package protocol BenchmarkStarter {
-  /// Starts a fresh process, has it load the model, adopt the plan, compile and answer once.
+  /// Starts a process that loads the model, adopts the plan, compiles and answers once.
   ///
   /// - Parameters:
-  ///   - isCold: whether nothing may be cached: neither by Kelvin, nor by drivers, nor the model's files by the system.
-  ///     Otherwise the caches are those that earlier starts of the same configuration have left.
-  /// - Throws: `BenchmarkError.startFailed`, or `RuntimeError.cancelled` where the user gave up meanwhile.
+  ///   - isCold: whether the caches of Kelvin, the drivers and, for the model's files, the system are empty. Otherwise
+  ///     they hold what earlier starts of the same configuration stored.
+  /// - Throws: `BenchmarkError.startFailed`, or `RuntimeError.cancelled` when the user cancels meanwhile.
   func start(_ configuration: BenchmarkConfiguration, plan: Plan, threads: Int, isCold: Bool) throws
     -> ConfigurationResult.Start
 }

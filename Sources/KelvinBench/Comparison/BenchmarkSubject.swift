@@ -5,27 +5,26 @@ package import KelvinProfiler
 package import KelvinRuntime
 package import KelvinThermal
 
-/// What is benchmarked: a model with inputs.
+/// The subject of a benchmark: a model with inputs.
 package struct BenchmarkSubject {
   package var context: ModelContext
-  /// `ML Program`, `ONNX`.
+  /// The name of the model's format: `ML Program`, `ONNX`.
   package var format: String
-  /// Sets of tensors, one tensor for each input of the graph. The first is the one that is timed; all of them count
-  /// for agreement.
+  /// Sets of tensors, one tensor for each input of the graph. Timings use the first set; agreement uses all of them.
   package var inputs: [[Tensor]]
-  /// Whether the inputs were made up, which agreement says.
+  /// Whether the inputs are synthetic, which a note states.
   package var hasMadeUpInputs: Bool
-  /// The output with one element for each class; nil for models without classes.
+  /// The index of the output with one element for each class; nil for models without classes.
   package var classes: Int?
-  /// The files behind the model, so that reading it can start from the disk.
+  /// The paths of the model's files, so that a cold start can read them from disk.
   package var files: [String]
   /// Seconds that reading the model took.
   package var loadSeconds: Double
-  /// Reads the model once more and lets it go; nil where that is not possible.
+  /// Reads the model again and releases it; nil when that is not possible.
   package var reload: (() throws -> Void)?
-  /// Starts fresh processes; nil where starts are made within this one.
+  /// Starts new processes; nil when starts are made within this process.
   package var starter: (any BenchmarkStarter)?
-  /// Loads the model as a configuration runs it, to be fed with tokens; nil where it takes none.
+  /// Loads the model with a configuration's plan to read tokens; nil for models that do not read tokens.
   package var tokenReader: TokenReaderLoader?
 
   package typealias TokenReaderLoader = (
@@ -50,12 +49,12 @@ package struct BenchmarkSubject {
   }
 }
 
-/// One of the ways to run the model that are compared.
+/// A configuration to compare: the request for a plan, or a given plan.
 package struct BenchmarkConfiguration: Sendable {
-  /// As the user named it: `cpu-only`, `vulkan:0`, a plan file.
+  /// The name that the user gave: `cpu-only`, `vulkan:0`, a plan file.
   package var label: String
   package var request: PlanRequest
-  /// A plan to adopt instead of making one.
+  /// The plan to adopt; nil to make one.
   package var plan: Plan?
 
   package init(label: String, request: PlanRequest, plan: Plan? = nil) {
@@ -66,27 +65,27 @@ package struct BenchmarkConfiguration: Sendable {
 }
 
 package struct BenchmarkOptions {
-  /// Whether the best plans are run before one is adopted, where there is a choice.
+  /// Whether the best plans are run before one is adopted, when there are several.
   package var triesPlans = true
   package var isDeterministic = false
   /// Whether outputs are compared with the reference device's.
   package var checksAgreement = true
-  /// Seconds that the reference device may take, by estimate; nothing is compared above.
+  /// The most seconds that the reference device may take, by estimate; above, outputs are not compared.
   package var referenceBudget = 60.0
-  /// The moment on the benchmark's clock from which no round is added to those that a comparison needs at least; nil
-  /// for as many as the workload asks for.
+  /// The time on the benchmark's clock after which only the rounds that a comparison needs are run; nil for all rounds
+  /// of the workload.
   package var endsBy: Double?
-  /// A machine of another class whose heat a stream has in place of this one's; nil for the real one.
+  /// The machine whose heat is simulated for a stream; nil to observe this machine.
   package var simulatedHeat: (envelope: ThermalEnvelope, speed: Double)?
-  /// Makes others that work beside the model; nil for threads of this process.
+  /// Creates the background load; nil for threads of this process.
   package var backgroundLoad: ((CoLoad) -> any BackgroundLoad)?
-  /// When it is, in words, for the page.
+  /// The date and time as a string for the page.
   package var date = ""
-  /// Told at once what the user should know while it runs.
+  /// Called with remarks for the user during the run.
   package var remark: (String) -> Void = { _ in }
-  /// Takes each line of the journal as it is written.
+  /// Called with each line of the journal as it is written.
   package var keep: (Data) -> Void = { _ in }
-  /// Ends the benchmark with what has been measured by then.
+  /// Ends the benchmark early; the measurements so far are its result.
   package var cancellation: Cancellation?
 
   package init() {}

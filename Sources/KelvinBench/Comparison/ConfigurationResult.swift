@@ -5,20 +5,20 @@ package import KelvinRuntime
 package import KelvinStreams
 package import KelvinThermal
 
-/// Everything measured of one configuration. Seconds throughout.
+/// All measurements of one configuration. Times are in seconds.
 package struct ConfigurationResult: Sendable {
-  /// One complete start.
+  /// The times of one complete start.
   package struct Start: Sendable, Hashable, Codable {
     /// From the start of a process until its devices are open; 0 for starts within this process.
     package var launch: Double
-    /// Reading the model, and adopting the plan.
+    /// Reading the model and adopting the plan.
     package var load: Double
     package var compile: Double
     /// The first inference.
     package var first: Double
     /// From the beginning to the first answer; at least the sum of the others.
     package var total: Double
-    /// Of the process, when it had answered; nil for starts within this process.
+    /// The memory of the process after its answer; nil for starts within this process.
     package var memory: MemoryUse?
 
     package init(
@@ -34,179 +34,179 @@ package struct ConfigurationResult: Sendable {
     }
   }
 
-  /// Several inferences in flight.
+  /// The choice of the number of inferences in flight.
   package struct Pipeline: Sendable, Hashable, Codable {
     package struct Attempt: Sendable, Hashable, Codable {
       package var inFlight: Int
-      /// Answers a second.
+      /// Answers per second.
       package var rate: Double
     }
     package var inFlight: Int
-    /// Numbers in flight that were tried before one was taken; empty where the workload gave it.
+    /// The numbers in flight that were tried; empty when the workload gives the number.
     package var attempts: [Attempt]
-    /// The plan's prediction of the busiest resource, and of the seconds it needs for each frame.
+    /// The plan's prediction of the busiest resource and of its seconds for each frame.
     package var bottleneck: Bottleneck?
   }
 
-  /// What one plan of a governor's ladder did.
+  /// The frames that one plan of a governor's ladder answered.
   package struct PlanAnswers: Sendable, Hashable, Codable {
     package var label: String
     package var frames: Int
-    /// The median from a frame's beginning to its answer.
+    /// The median seconds from a frame's start to its answer.
     package var seconds: Double
   }
 
-  /// A load that goes on.
+  /// The measurements of a sustained load.
   package struct Sustained: Sendable {
-    /// From arrival to answer.
+    /// Seconds from arrival to answer.
     package var latency: LatencyStatistics
-    /// Of the first and of the last window; nil for fewer than two windows.
+    /// The latencies of the first and of the last slice; nil for fewer than two slices.
     package var first: LatencyStatistics?
     package var last: LatencyStatistics?
-    /// Answers a second.
+    /// Answers per second.
     package var throughput: Double
-    /// Last third over first third; 1 is steady.
+    /// The throughput of the last third divided by that of the first third; 1 is steady.
     package var drift: Double?
     package var served: Int
     package var dropped: Int
-    /// Frames that the governor did not take.
+    /// Frames that the governor skipped.
     package var skipped: Int
     package var fit: DecayFit?
-    /// Answers over the configuration's own time.
+    /// Latencies over the configuration's own time.
     package var points: [ReportSeries.Point]
     package var heat: [ReportSeries.Heat]
     package var joulesPerInference: Double?
     package var energySource: String
-    /// Every part of it was read from a counter.
+    /// Whether every part of the energy was read from a counter.
     package var isEnergyMeasured: Bool
-    /// Joules of one inference where something measured them: an estimate tells configurations apart, and no more.
+    /// The measured joules of one inference; nil for estimates, which only serve to compare configurations.
     package var measuredJoules: Double? { isEnergyMeasured ? joulesPerInference : nil }
-    /// What one frame of a stream takes as it is paced: its median latency, or where frames wait for each other what the
-    /// rate leaves it.
+    /// The seconds of one frame at the stream's rate: the median latency, limited by the reciprocal of the throughput
+    /// when frames wait for each other.
     package var secondsPerFrame: Double { min(latency.p50, 1 / max(throughput, 1e-9)) }
     package var pipeline: Pipeline?
-    /// What the governor did, in the configuration's own time.
+    /// The actions of the governor, in the configuration's own time.
     package var actions: [GovernorAction]
-    /// What the governor could do; nil where none was prepared.
+    /// The governor's ladder; nil when none was prepared.
     package var ladder: StreamLadder?
-    /// By plan of the ladder, in its order.
+    /// The answers of each plan of the ladder, in its order.
     package var answers: [PlanAnswers]
-    /// Seconds that were measured.
+    /// The measured seconds.
     package var duration: Double
   }
 
   package var label: String
-  /// What the plan was made from.
+  /// The planner's solution behind the plan.
   package var solution: PlanSolution
   package var plan: Plan
   package var trial: TriedPlans?
   package var devices: [String]
-  /// Of the CPU device.
+  /// The threads of the CPU device.
   package var threads: Int
-  /// With nothing cached.
+  /// Starts with empty caches.
   package var coldStarts: [Start]
-  /// With what an earlier start has cached.
+  /// Starts with the caches of an earlier start.
   package var starts: [Start]
-  /// One inference after the other; nil where none was measured.
+  /// The warm latencies; nil when none were measured.
   package var warm: LatencyStatistics?
-  /// The warm 90th percentile as MLPerf's rules claim it; nil where nothing was measured.
+  /// The warm 90th percentile that MLPerf's rules allow to claim; nil when nothing was measured.
   package var earlyStopping: EarlyStopping?
-  /// Throughput of the last third of the warm inferences over that of the first; nil where there are too few.
+  /// The throughput of the last third of the warm inferences divided by that of the first; nil when there are too few.
   package var warmDrift: Double?
   package var weights: WeightReport?
   package var sustained: Sustained?
-  /// Nil where it made no tokens.
+  /// Nil when no tokens were generated.
   package var tokens: TokenFigures?
-  /// The hottest state seen while it ran, and who says so.
+  /// The hottest state during the measurement. `thermalSource` names its source.
   package var thermal: ThermalState?
   package var thermalSource: String
   package var contention: ContentionSummary
   package var agreement: ReportAgreement?
-  /// Why there is none.
+  /// The reason for which there is no agreement.
   package var agreementRemark: String
-  /// One inference.
+  /// The events of one inference.
   package var trace: [TraceEvent]
-  /// Everything that was timed, in order.
+  /// All samples, in order.
   package var samples: [BenchmarkSample]
-  /// What can be held against another run.
+  /// The values to compare with another run.
   package var figures: [Figure]
-  /// Why it was not measured to the end; nil where it was.
+  /// The reason for which the measurement was not completed; nil when it was.
   package var failure: String?
 
-  /// Nearest-rank medians of the cached starts; nil where there were none.
+  /// Nearest-rank medians of the starts with filled caches; nil when there were none.
   package var launch: Double? { Self.median(starts.map(\.launch)) }
   package var load: Double? { Self.median(starts.map(\.load)) }
   package var compile: Double? { Self.median(starts.map(\.compile)) }
   package var first: Double? { Self.median(starts.map(\.first)) }
   package var total: Double? { Self.median(starts.map(\.total)) }
-  /// The most memory that a start with caches took; nil where none was a process of its own.
+  /// The most memory of a start with filled caches; nil when none was made in its own process.
   package var memory: MemoryUse? {
     starts.compactMap(\.memory).reduce(nil) { most, next in most.map { $0.union(next) } ?? next }
   }
-  /// Of the cold starts.
+  /// Medians of the cold starts.
   package var compileUncached: Double? { Self.median(coldStarts.map(\.compile)) }
   package var coldTotal: Double? { Self.median(coldStarts.map(\.total)) }
 
-  /// Stretches of time that were looked at, and those in which others took processor time.
+  /// The number of observed time windows, and of those in which other processes took processor time.
   package var windows: Int { contention.windows }
   package var disturbedWindows: Int { contention.disturbed }
 
-  /// The latencies that the workload is about; nil where none was measured.
+  /// The latencies that the workload measures; nil when there are none.
   package var latency: LatencyStatistics? { sustained?.latency ?? warm }
-  /// Answers a second under the workload; nil where nothing was measured.
+  /// Answers per second under the workload; nil when nothing was measured.
   package var throughput: Double? { sustained?.throughput ?? warm.flatMap { $0.mean > 0 ? 1 / $0.mean : nil } }
 
   private static func median(_ values: [Double]) -> Double? { (try? LatencyStatistics(values))?.median }
 }
 
-/// What configurations were compared in.
+/// A question in which configurations were compared.
 package struct ComparedQuestion: Sendable {
   package enum Subject: String, Sendable, Codable {
     /// Seconds from the start to the first answer.
     case start
-    /// Seconds of one more inference.
+    /// Seconds of one further inference.
     case warm
-    /// Seconds for each frame that was answered.
+    /// Seconds per answered frame.
     case served
     /// Seconds from a frame's arrival to its answer.
     case latency
   }
   package var subject: Subject
   package var finding: Finding
-  /// The labels of those that were compared, in the finding's order.
+  /// The labels of the compared configurations, in the finding's order.
   package var labels: [String]
 }
 
-/// A whole comparison.
+/// The result of a benchmark.
 package struct BenchmarkResult: Sendable {
   package var kelvinVersion: String
-  /// When it was measured, in words.
+  /// The date and time of the benchmark as a string.
   package var date: String
   package var machine: MachineDescription
   package var model: ReportModel
   package var workload: Workload
-  /// Whose heat the stream had in place of this machine's; nil for its own.
+  /// The machine whose heat was simulated; nil when this machine was observed.
   package var simulatedHeat: SimulatedHeat.Setup?
   package var devices: [ReportDevice]
   package var configurations: [ConfigurationResult]
   package var verdict: Verdict
-  /// Against the verdict's best, in words, for each configuration.
+  /// For each configuration, the comparison with the verdict's best in words.
   package var comparisons: [String]
-  /// What was compared, for each question that the workload asks.
+  /// The comparisons, one for each question of the workload.
   package var questions: [ComparedQuestion]
-  /// How it was measured, disturbances, what is missing.
+  /// How the result was measured, disturbances and missing measurements.
   package var notes: [String]
-  /// Where it was interrupted; nil where everything was measured.
+  /// The point at which the user interrupted; nil when everything was measured.
   package var interruption: String?
-  /// For each phase, the rounds that were disturbed by others.
+  /// For each phase, the rounds that others disturbed.
   package var disturbedRounds: [BenchmarkSample.Phase: Set<Int>]
-  /// Against an earlier run; nil where none was named.
+  /// The comparison with an earlier run; nil when none was named.
   package var earlier: RunComparison?
-  /// The same stream on a machine of another class; nil where none was asked for.
+  /// The same stream simulated on a machine of another class; nil when none was asked for.
   package var simulation: StreamComparison?
 
-  /// What an inference of a configuration takes over one of the best, which is worth keeping; nil for the best itself
-  /// and where either is not known.
+  /// The energy of an inference as a multiple of the verdict's best configuration; nil for the best itself and when
+  /// either is unknown.
   package func relativeEnergy(of index: Int) -> (ratio: Double, reference: String)? {
     guard index != verdict.best, let own = configurations[index].sustained?.joulesPerInference,
       let best = configurations[verdict.best].sustained?.joulesPerInference, best > 0
@@ -214,7 +214,7 @@ package struct BenchmarkResult: Sendable {
     return (own / best, configurations[verdict.best].label)
   }
 
-  /// Holds it against an earlier run.
+  /// Compares this result with an earlier run.
   package mutating func compare(
     with run: EarlierRun, named name: String, threshold: Double
   ) throws(BenchmarkError) {
@@ -222,6 +222,6 @@ package struct BenchmarkResult: Sendable {
       configurations.map { ($0.label, $0.figures) }, against: run, named: name, threshold: threshold)
   }
 
-  /// The plan worth keeping.
+  /// The plan of the verdict's best configuration.
   package var bestPlan: Plan { configurations[verdict.best].plan }
 }

@@ -1,16 +1,16 @@
 package import KelvinMeasurements
 
-/// One number of a configuration that can be held against the same number of another run: seconds, less is better.
+/// A value of a configuration that can be compared with the same value of another run: seconds, less is better.
 package struct Figure: Sendable, Hashable, Codable {
   package var name: ComparedQuestion.Subject
-  /// As it is shown everywhere.
+  /// The seconds that every report shows.
   package var seconds: Double
-  /// From the rounds, whatever their correlation; nil where there were too few.
+  /// The confidence interval over the rounds, corrected for their correlation; nil when there are too few rounds.
   package var interval: ConfidenceInterval?
   package var rounds: Int
 
   /// - Parameters:
-  ///   - seconds: as it is shown.
+  ///   - seconds: the value that reports show.
   ///   - rounds: the seconds of each round that counts.
   init?(_ name: ComparedQuestion.Subject, _ seconds: Double?, rounds: [Double]) {
     guard let seconds, seconds.isFinite, seconds > 0 else { return nil }
@@ -28,7 +28,7 @@ package struct Figure: Sendable, Hashable, Codable {
   }
 }
 
-/// A run held against an earlier one, figure by figure.
+/// The comparison of a run with an earlier one, figure by figure.
 package struct RunComparison: Sendable, Encodable {
   package enum Verdict: String, Sendable, Encodable {
     case better
@@ -42,24 +42,24 @@ package struct RunComparison: Sendable, Encodable {
     package var figure: ComparedQuestion.Subject
     package var earlier: Double
     package var now: Double
-    /// Now over earlier.
+    /// The present value divided by the earlier one.
     package var ratio: Double
     package var verdict: Verdict
-    /// Worse beyond what is allowed.
+    /// Whether the figure is worse by more than the threshold.
     package var isRegression: Bool
   }
 
-  /// What the earlier run is called.
+  /// The name of the earlier run.
   package var name: String
-  /// The share by which a figure may be worse.
+  /// The relative amount by which a figure may be worse.
   package var threshold: Double
   package var entries: [Entry]
 
   package var hasRegressed: Bool { entries.contains(where: \.isRegression) }
 
-  /// Runs at different times share no disturbances, so figures are told apart only where their intervals do not meet.
+  /// Runs at different times do not share disturbances, so figures differ only when their intervals do not overlap.
   ///
-  /// - Throws: `invalidRequest` where the two have no figure in common.
+  /// - Throws: `invalidRequest` when the two have no figure in common.
   package init(
     _ now: [(configuration: String, figures: [Figure])], against earlier: EarlierRun, named name: String,
     threshold: Double
@@ -87,7 +87,7 @@ package struct RunComparison: Sendable, Encodable {
   }
 }
 
-/// What is needed of the document that an earlier run printed.
+/// The parts of an earlier run's JSON document that a comparison needs.
 package struct EarlierRun: Sendable, Hashable, Decodable {
   package struct Configuration: Sendable, Hashable, Decodable {
     package var units: String

@@ -1,57 +1,59 @@
 import KelvinBasics
 package import KelvinMeasurements
 
-/// Which of several configurations, measured in turns, takes least, as far as the measurements can tell.
+/// The fastest of several configurations that were measured in turns, as far as the measurements can tell.
 package struct Finding: Sendable, Hashable {
-  /// Seconds, one for each configuration, as they are shown: those given, else the median over the rounds.
+  /// The seconds of each configuration that reports show: the given ones, else the median over the rounds.
   package let medians: [Double]
-  /// The configuration of the least median.
+  /// The index of the least median.
   package let best: Int
-  /// Each configuration against `best`; nil for `best` itself and where nothing was compared.
+  /// The comparison of each configuration with `best`; nil for `best` itself and when nothing was compared.
   package let comparisons: [PairedComparison?]
-  /// Rounds that count.
+  /// The number of rounds that count.
   package let rounds: Int
-  /// Why nothing was compared, or what is `tied` may well differ, in words; nil where neither is so.
+  /// The reason for which nothing was compared, or for which `tied` configurations may still differ; otherwise nil.
   package let refusal: String?
-  /// `best`, those from which no difference to it was measured, and all that run the same plan as one of them.
+  /// `best`, the configurations from which it did not measurably differ, and all that run the same plan as one of
+  /// these.
   package let tied: [Int]
-  /// Rounds left out because somebody else took processor time.
+  /// The number of rounds left out because others took processor time.
   package let disturbed: Int
-  /// Rounds that count although somebody else took processor time, because too few others were left.
+  /// The number of disturbed rounds that count because too few others remained.
   package let disturbedCounted: Int
 
-  /// The configuration that is faster than every other beyond noise, the first of those that run the same plan; nil
-  /// where there is none, or nothing to compare.
+  /// The configuration that is faster than every other beyond noise, the first among those with the same plan. Nil when
+  /// there is none, or nothing to compare.
   package let winner: Int?
 
-  /// Differences of the medians below this share are not called differences, however often they repeat: which
-  /// configuration ran after which, and where its memory came to lie, make as much.
+  /// The relative difference of medians below which configurations count as equal, however often it repeats. Execution
+  /// order and memory addresses cause differences of this size.
   package static let smallestDifference = 0.02
 
-  /// The configuration after `winner`, and how many times as long it takes.
+  /// The best configuration after `winner`, and how many times as long it takes.
   package var runnerUp: (index: Int, ratio: Double)? {
     let others = comparisons.indices.filter { !tied.contains($0) }
     return others.compactMap { index in comparisons[index].map { (index, $0.ratio) } }.min { $0.1 < $1.1 }
   }
 
-  /// The difference to `best`, 0.12 for 12 %, that would have been called one in 8 of 10 runs, for the least certain
-  /// of those that are `tied` by more than their plan; nil where there are none.
+  /// The relative difference to `best` that would have been detected in 8 of 10 runs (0.12 for 12 %), the largest over
+  /// the `tied` configurations with other plans. Nil when there are none.
   package let detectable: Double?
 
-  /// A winner is named where none is in at most this share of runs; an intersection of comparisons needs no further
-  /// share for each (Berger, "Multiparameter hypothesis testing and acceptance sampling", 1982).
+  /// The probability of naming a winner when there is none. An intersection of comparisons needs no correction for each
+  /// of them (Berger, "Multiparameter hypothesis testing and acceptance sampling", 1982).
   package static let level = 0.05
 
   /// - Parameters:
-  ///   - rounds: for each configuration, seconds in each round; all of the same length, at least one.
-  ///   - shown: for each configuration, the seconds that everybody calls its median, so that there is one number of it.
-  ///   - plans: for each configuration, a number that those with the same plan share; their differences are noise.
-  ///     Empty where all differ.
+  ///   - rounds: for each configuration, the seconds of each round; all of the same length, at least one.
+  ///   - shown: for each configuration, the seconds that reports show as its median; empty to use the median over
+  ///     rounds.
+  ///   - plans: for each configuration, a number that configurations with the same plan share; their differences are
+  ///     noise. Empty when all differ.
   ///   - isDisturbed: for each round. Disturbed rounds are left out while six others remain.
-  ///   - level: the share of runs in which equal configurations may have a winner; less than `Finding.level` where
-  ///     one run answers several questions, or looks at the rounds several times.
-  ///   - isComplete: whether the rounds are all that were wanted; nothing is compared where they are not.
-  /// - Returns: nil where nothing usable was measured.
+  ///   - level: the probability with which equal configurations may have a winner. Less than `Finding.level` when one
+  ///     run answers several questions or evaluates the rounds several times.
+  ///   - isComplete: whether all planned rounds were made; otherwise nothing is compared.
+  /// - Returns: nil when nothing usable was measured.
   package init?(
     _ rounds: [[Double]], shown: [Double] = [], plans: [Int] = [], isDisturbed: [Bool] = [],
     level: Double = Finding.level,
@@ -99,10 +101,10 @@ package struct Finding: Sendable, Hashable {
     refusal = shortage ?? (isBlind ? Self.blindness(rounds: kept.count, detectable) : nil)
   }
 
-  /// Beyond this factor how large a difference would have to be says no more than that rounds scatter.
+  /// The factor above which a detectable difference is not stated.
   private static let largestFactor = 10.0
 
-  /// `6 rounds, which scatter so that only a difference of 3.3 × would have been seen in 8 of 10 runs`.
+  /// Returns `6 rounds, which scatter so that only a difference of 3.3 × would have been seen in 8 of 10 runs`.
   private static func blindness(rounds: Int, _ detectable: Double?) -> String {
     let factor = 1 + (detectable ?? .infinity)
     let seen =
@@ -112,8 +114,8 @@ package struct Finding: Sendable, Hashable {
     return "\(rounds) rounds, which scatter so that \(seen)"
   }
 
-  /// Whether further rounds could not change the answer by much: there is a winner, nobody to compare with, or any
-  /// difference worth the name would have been seen.
+  /// Whether further rounds cannot change the answer much: there is a winner, nothing to compare with, or any relevant
+  /// difference would have been detected.
   package var isDecided: Bool {
     winner != nil || refusal == nil && (detectable ?? 0) <= 2 * Self.smallestDifference
   }

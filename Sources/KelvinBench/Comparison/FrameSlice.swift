@@ -1,14 +1,14 @@
 package import KelvinMeasurements
 package import KelvinStreams
 
-/// One stretch of a load that goes on: frames that arrive by the clock, or as many as will go.
+/// A slice of a sustained load: frames that arrive at a fixed rate, or inferences at the highest rate.
 package struct FrameSlice: Sendable, Hashable, Codable {
   package struct Frame: Sendable, Hashable, Codable {
     /// Seconds from the beginning of the slice.
     package var arrival: Double
     package var start: Double
     package var end: Double
-    /// The plan of the governor's ladder that answered it; nil for the configuration's own.
+    /// The index of the plan in the governor's ladder; nil for the configuration's own plan.
     package var plan: Int?
 
     package init(arrival: Double, start: Double, end: Double, plan: Int = 0) {
@@ -18,34 +18,35 @@ package struct FrameSlice: Sendable, Hashable, Codable {
       self.plan = plan == 0 ? nil : plan
     }
 
-    /// What the one who waits for the answer sees.
+    /// Seconds from arrival to answer.
     package var latency: Double { end - arrival }
     package var service: Double { end - start }
   }
 
-  /// Those that were answered, in the order of their answers.
+  /// The answered frames, in the order of their answers.
   package private(set) var frames: [Frame] = []
-  /// Frames that newer ones pushed out.
+  /// Frames that newer ones displaced.
   package private(set) var dropped = 0
-  /// Frames that a governor did not take.
+  /// Frames that a governor skipped.
   package private(set) var skipped = 0
-  /// Seconds from the beginning to the end of the last frame, or of the slice where that is later.
+  /// Seconds from the beginning to the end of the last frame, or of the slice if that is later.
   package private(set) var elapsed = 0.0
-  /// Seconds for each frame that was answered.
+  /// Seconds per answered frame.
   package private(set) var secondsPerFrame = 0.0
 
   package init() {}
 
-  /// Runs a paced slice, as long as the intervals between its arrivals or its last answer. What has been measured
-  /// stands when an error ends it.
+  /// Runs a paced slice, until both its arrival intervals and its last answer have ended. After an error, the
+  /// measurements so far are kept.
   ///
   /// - Parameters:
-  ///   - count: arrivals.
-  ///   - rate: arrivals a second; the first comes at once.
-  ///   - setting: asked before each frame: how many may wait, older ones being dropped, and which arrivals are taken.
-  ///   - first: the number that the first arrival has for `setting`.
-  ///   - infer: one inference; returns when it is done.
-  ///   - pause: called between frames, for looking around at the slice so far.
+  ///   - count: the number of arrivals.
+  ///   - rate: arrivals per second; the first arrives at once.
+  ///   - setting: returns the governor's setting before each frame: how many frames may wait, and which arrivals are
+  ///     taken.
+  ///   - first: the index of the first arrival for `setting`.
+  ///   - infer: runs one inference and returns when it has finished.
+  ///   - pause: called between frames with the slice so far.
   package mutating func runPaced<Failure: Error>(
     arrivals count: Int, rate: Double, first: Int = 0, setting: () -> GovernorSetting, clock: any MeasurementClock,
     infer: () throws(Failure) -> Void, pause: (_ now: Double, FrameSlice) -> Void = { _, _ in }
@@ -62,7 +63,7 @@ package struct FrameSlice: Sendable, Hashable, Codable {
         slept = due
       }
       queue.setting = setting()
-      // A clock that returns a little early must not lose the frame it slept for.
+      // A clock that wakes slightly early must still admit the frame that was waited for.
       arrivals.admit(until: max(slept, clock.now() - begin), to: &queue)
       (dropped, skipped) = (queue.tally.dropped, queue.tally.skipped)
       let start = clock.now() - begin
@@ -78,14 +79,14 @@ package struct FrameSlice: Sendable, Hashable, Codable {
     }
   }
 
-  /// Takes over what a pipeline did.
+  /// Creates a slice from the answers of a pipeline.
   ///
-  /// The rate is counted from the first answers, one of each in flight, to the last within `seconds`: neither filling nor
-  /// emptying the pipeline counts, nor answers that come together.
+  /// The rate is computed from the first `inFlight` answers to the last answer within `seconds`. Filling and draining
+  /// the pipeline do not count, nor do answers that arrive together.
   ///
   /// - Parameters:
-  ///   - answers: seconds from the beginning of the slice; in any order.
-  ///   - inFlight: how many are worked on at a time, at least 1.
+  ///   - answers: in seconds from the beginning of the slice, in any order.
+  ///   - inFlight: the number of concurrent inferences, at least 1.
   package init(pipelined answers: [Frame], inFlight: Int, seconds: Double) {
     frames = answers.sorted { $0.end < $1.end }
     finish(frames.last?.end ?? seconds)
@@ -96,7 +97,7 @@ package struct FrameSlice: Sendable, Hashable, Codable {
     }
   }
 
-  /// Frames that somebody timed, in the order of their answers.
+  /// Creates a slice from frames timed elsewhere, in the order of their answers.
   init(_ frames: [Frame], elapsed: Double, secondsPerFrame: Double) {
     self.frames = frames
     self.elapsed = elapsed

@@ -4,17 +4,17 @@ import KelvinMeasurements
 import KelvinPlanning
 import KelvinRuntime
 
-/// The plan by which a configuration runs: one that was given, else the best one that may run.
+/// The plan of a configuration: the given plan, or the best one that may run.
 struct PlanChoice {
   let explanation: PlanExplanation
-  /// What was tried for it; nil where nothing was.
+  /// The trial of plans; nil when none was made.
   let trial: PlanTrial?
 
   /// - Parameters:
-  ///   - scenario: what else the machine does.
-  ///   - inputs: to try plans with, where several devices may take part; nil to try none.
-  ///   - budget: seconds for trying them.
-  ///   - companions: processes of ours, whose time is no disturbance.
+  ///   - scenario: the other load of the machine.
+  ///   - inputs: the inputs to try plans with, when several devices may take part; nil to try none.
+  ///   - budget: seconds for trying plans.
+  ///   - companions: processes of this benchmark, whose processor time is not a disturbance.
   /// - Throws: `RuntimeError` or `PlanningError`.
   init(
     _ configuration: BenchmarkConfiguration, _ context: ModelContext, _ scenario: Scenario, inputs: [Tensor]?,

@@ -4,12 +4,12 @@ package import KelvinPlanning
 package import KelvinReport
 
 extension ReportPlacement {
-  /// A plan as reports show it.
+  /// Describes a plan as reports show it.
   ///
   /// - Parameters:
-  ///   - solution: what the plan was made from.
-  ///   - measured: seconds of one warm inference, where it ran.
-  ///   - alone: what each device alone takes, in words.
+  ///   - solution: the planner's solution behind the plan.
+  ///   - measured: seconds of one warm inference, if the plan has run.
+  ///   - alone: the time of each device alone, in words.
   package init(units: String, plan: Plan, solution: PlanSolution, measured: Double? = nil, alone: [String] = []) {
     let sizes = plan.parts.first?.sampledSizes.map { sizes in
       let listed = sizes.sorted { $0.key < $1.key }.map { name, sizes in
@@ -66,13 +66,13 @@ extension ReportPlacement {
 }
 
 extension ReportInput {
-  /// A page of a function's plan.
+  /// Creates the page of a function's plan.
   ///
   /// - Parameters:
-  ///   - parts: the plan of each graph, with what it was made from, seconds of one inference where it was tried on this
-  ///     machine, and what each device alone takes, in words; one at least.
-  ///   - machine: that the plan is for.
-  ///   - notes: where its costs come from.
+  ///   - parts: at least one. For each graph: its plan and solution, the measured seconds of one inference if it was
+  ///     tried on this machine, and the time of each device alone, in words.
+  ///   - machine: the machine that the plan is for.
+  ///   - notes: the sources of the plan's costs.
   package init(
     plan: Plan, parts: [(plan: Plan, solution: PlanSolution, measured: Double?, alone: [String])], format: String,
     devices: [ReportDevice],
@@ -92,7 +92,8 @@ extension ReportInput {
       notes: notes)
   }
 
-  /// `cpu 12 and vulkan:0 40 layers: 2.10 ms for one prediction, 1.41 × faster than the best single device, cpu.`
+  /// Returns `cpu 12 and vulkan:0 40 layers: 2.10 ms for one prediction, 1.41 × faster than the best single device,
+  /// cpu.`
   private static func verdict(_ plan: Plan) -> String {
     let counts = Dictionary(plan.nodes.filter { $0.turns == nil }.map { ($0.device, 1) }, uniquingKeysWith: +)
     let time = "\(HumanReadable.seconds(plan.predicted)) for one warm prediction"

@@ -6,17 +6,17 @@ package import KelvinPlanning
 package import KelvinRuntime
 import KelvinThermal
 
-/// Runs the plans that look best, and each device alone, in turns, before one of them is adopted.
+/// Runs the best predicted plans and each device alone, in turns, before one of them is adopted.
 ///
-/// A prediction is a sum of parts; only running tells. A plan that mixes devices is adopted only when it is measured
-/// faster than the best single device, so that mixing never costs.
+/// Predicted times may be wrong. A plan that mixes devices is adopted only when its measured time is less than that of
+/// the best single device.
 package struct PlanTrial: Sendable {
-  /// What was found, for people and for the user's store.
+  /// The measurements, for people and for the user's store.
   package var record: TriedPlans
-  /// For each entry of the record, the plan itself.
+  /// The plan of each entry of the record.
   private let solutions: [PlanSolution]
 
-  /// Whether too few rounds were left to itself, so that disturbed ones count as well.
+  /// Whether too few rounds were undisturbed, so that disturbed ones count as well.
   package var hasDisturbedRounds: Bool
 
   private static let leastRounds = 7
@@ -26,11 +26,11 @@ package struct PlanTrial: Sendable {
   package var solution: PlanSolution { solutions[record.chosen] }
 
   /// - Parameters:
-  ///   - limit: ranked plans to run, besides the single devices.
-  ///   - budget: seconds for the runs, as much again where neighbours disturb them; each plan is run at least seven
-  ///     times, and rounds that neighbours disturbed count only where fewer are left.
-  ///   - companions: processes whose time is not a neighbour's.
-  /// - Returns: nil where only one placement is possible.
+  ///   - limit: the number of ranked plans to run, besides the single devices.
+  ///   - budget: seconds for the runs, doubled when others disturb them. Each plan is run at least seven times, and
+  ///     disturbed rounds count only when fewer undisturbed ones remain.
+  ///   - companions: processes whose processor time is not a disturbance.
+  /// - Returns: nil when only one placement is possible.
   package static func run(
     _ context: ModelContext, _ explanation: PlanExplanation, _ request: PlanRequest, inputs: [Tensor], limit: Int = 3,
     budget: Double = usualBudget, clock: any MeasurementClock = SystemClock(),
@@ -76,7 +76,7 @@ package struct PlanTrial: Sendable {
       if let interval = watch.interval(at: now) { settle(interval.isDisturbed) }
       if now >= deadline, seconds[0].count >= leastRounds || now >= latest, round >= leastRounds { break }
       for index in round.isMultiple(of: 2) ? Array(sessions.indices) : sessions.indices.reversed() {
-        // The run after a change of plan finds cold caches and parked workers; the next one counts.
+        // The first run after a change of plan finds cold caches and parked workers, so only the second one counts.
         try sessions[index].run()
         fresh[index].append(try clock.time { try sessions[index].run() })
       }

@@ -1,36 +1,35 @@
 package import KelvinMeasurements
 package import KelvinThermal
 
-/// The rounds of one phase, in each of which every configuration has its turn: which were disturbed by others, and
-/// whether another one is worth its time.
+/// The rounds of one phase, in each of which every configuration has its turn: which rounds others disturbed, and
+/// whether another round is useful.
 ///
-/// A disturbed round is repeated, and where the planned rounds decide nothing as many again may be had: in all at most
-/// twice as many as were planned, whatever for. Where most rounds are disturbed nothing is repeated or added, and a
-/// deadline ends them.
+/// Disturbed rounds are repeated, and undecided phases are doubled, up to twice the planned rounds in total. When most
+/// rounds are disturbed, nothing is repeated or added, and a deadline ends the phase.
 package struct RoundLog: Sendable {
-  /// Looks at the rounds: after the planned ones, and after as many again.
+  /// The number of evaluations of the rounds: after the planned ones, and after as many again.
   package static let looks = 2
 
-  /// Rounds that are wanted: as planned, or twice as many.
+  /// The number of wanted rounds: as planned, or twice as many.
   package private(set) var planned: Int
   /// The most rounds, disturbed ones included.
   private var most: Int
   private var isExtended = false
-  /// For each round that has ended.
+  /// For each finished round, whether others disturbed it.
   package private(set) var isDisturbed: [Bool] = []
   private var watch: ContentionWatch
   private var isCurrentDisturbed = false
-  /// Rounds at the end of which nothing is known yet.
+  /// The number of finished rounds whose disturbance is not known yet.
   private var pending = 0
   private var isKnown = false
-  /// Rounds of which all is known.
+  /// The number of rounds whose disturbance is known.
   private var settled = 0
   private let deadline: Double
   private var latest: Double
 
   /// - Parameters:
-  ///   - deadline: after which no more rounds are wanted than a comparison needs, where most are disturbed.
-  ///   - companions: processes whose time is not a neighbour's.
+  ///   - deadline: the time after which a busy machine gets no more rounds than a comparison needs.
+  ///   - companions: processes whose processor time is not a disturbance.
   package init(
     planned: Int, files: SystemFiles, at now: Double, deadline: Double = .infinity, companions: [Int32] = []
   ) {
@@ -41,15 +40,15 @@ package struct RoundLog: Sendable {
     watch = ContentionWatch(files: files, at: now, companions: companions)
   }
 
-  /// Whether rounds are missing, or so many were disturbed that one more helps and may be had.
+  /// Whether planned rounds are missing, or disturbed rounds should be repeated.
   package var wantsAnother: Bool {
     let count = isDisturbed.count
     if isCutShort { return false }
-    // Where most rounds are disturbed the next ones will be too: the time is worth more than the interval.
+    // When most rounds are disturbed, further ones most likely are too, and repeating them is not worth its time.
     return count < planned || (count < most && quiet.count < planned && 2 * quiet.count >= count)
   }
 
-  /// Whether time was up before all planned rounds were made.
+  /// Whether the time ended before all planned rounds were made.
   package var isCutShort: Bool {
     latest >= deadline && isDisturbed.count >= PairedComparison.fewestPairs && isBusy && isDisturbed.count < planned
   }
@@ -57,12 +56,12 @@ package struct RoundLog: Sendable {
   /// Whether most rounds were disturbed.
   private var isBusy: Bool { 2 * quiet.count < isDisturbed.count }
 
-  /// Whether as many rounds again may be had.
+  /// Whether the rounds may be doubled.
   package var mayExtend: Bool { !isExtended && !isBusy }
 
-  /// Wants as many rounds again, where that has not been done yet and most rounds were quiet.
+  /// Doubles the wanted rounds, unless that has been done or most rounds were disturbed.
   ///
-  /// - Returns: whether it does.
+  /// - Returns: whether the rounds were doubled.
   package mutating func extend() -> Bool {
     guard mayExtend else { return false }
     isExtended = true
@@ -71,12 +70,12 @@ package struct RoundLog: Sendable {
     return true
   }
 
-  /// Rounds that nobody disturbed.
+  /// The indices of undisturbed rounds.
   package var quiet: [Int] { isDisturbed.indices.filter { !isDisturbed[$0] } }
 
-  /// A configuration's turn has ended.
+  /// Ends a configuration's turn.
   ///
-  /// - Returns: what others took since the last look; nil where too little time has passed to tell.
+  /// - Returns: the contention since the last call; nil when too little time has passed to measure it.
   @discardableResult
   package mutating func endTurn(at now: Double) -> Contention? {
     latest = now
@@ -93,7 +92,9 @@ package struct RoundLog: Sendable {
     return contention
   }
 
-  /// - Returns: the first round of which something is known that was not before.
+  /// Ends a round.
+  ///
+  /// - Returns: the first round whose disturbance has become known since the last call.
   @discardableResult
   package mutating func endRound() -> Int {
     isDisturbed.append(isCurrentDisturbed)
@@ -104,14 +105,14 @@ package struct RoundLog: Sendable {
   }
 }
 
-/// What others took while one configuration had its turns.
+/// The contention while one configuration had its turns.
 package struct ContentionSummary: Sendable, Hashable, Codable {
-  /// Stretches of time that were looked at.
+  /// The number of observed time windows.
   package private(set) var windows = 0
-  /// Those in which others took processor time that was wanted.
+  /// The number of windows in which others took processor time that was wanted.
   package private(set) var disturbed = 0
-  /// Means and largest values over the windows, 0…1: what the hypervisor gave to other guests, what other processes
-  /// of this machine used, and the time in which some task waited, this process's own included.
+  /// Means and maxima over the windows, 0…1. `steal` went to other guests of the hypervisor, `neighbours` to other
+  /// processes. `pressure` is the time in which a task waited, this process's own included.
   package private(set) var steal = 0.0
   package private(set) var largestSteal = 0.0
   package private(set) var neighbours: Double?

@@ -3,13 +3,13 @@ import KelvinGraph
 package import KelvinPlanning
 package import KelvinRuntime
 
-/// What else the machine is to do while a model runs: parts of devices kept free, parts that others use.
+/// The other load of the machine while a model runs: shares of devices kept free, and shares that others use.
 ///
-/// Shares are of a device's resource, so that a load on the CPU is one on llvmpipe and PoCL too.
+/// Shares are those of a device's resource, so a load on the CPU also applies to llvmpipe and PoCL.
 package struct Scenario: Sendable, Hashable {
-  /// By resource, 0 ..< 1.
+  /// The share kept free, by resource, 0 ..< 1.
   package let reserved: [String: Double]
-  /// By resource, 0 ..< 1.
+  /// The share that others use, by resource, 0 ..< 1.
   package let used: [String: Double]
 
   package static let idle = Scenario(reserved: [:], used: [:])
@@ -19,7 +19,7 @@ package struct Scenario: Sendable, Hashable {
     self.used = used
   }
 
-  /// - Throws: `RuntimeError` for a device that is not there.
+  /// - Throws: `RuntimeError` for a device that does not exist.
   package init(_ workload: Workload, _ inventory: DeviceInventory) throws(RuntimeError) {
     func byResource(_ shares: [String: Double]) throws(RuntimeError) -> [String: Double] {
       var result: [String: Double] = [:]
@@ -34,22 +34,23 @@ package struct Scenario: Sendable, Hashable {
 
   package var isIdle: Bool { reserved.isEmpty && used.isEmpty }
 
-  /// How many times as long work takes on a resource of which this model has only a part: 1/(1 − share).
+  /// Returns the factor by which work on a partly available resource takes longer: 1/(1 − share).
   package func slowdown(_ resource: String) -> Double {
     1 / (1 - min((reserved[resource] ?? 0) + (used[resource] ?? 0), Workload.largestShare))
   }
 
-  /// The threads of the CPU device that leave its reserved part free, at least one.
+  /// Returns the threads of the CPU device that leave its reserved share free, at least one.
   package func threads(of all: Int) -> Int {
     max(1, Int((Double(all) * (1 - (reserved["cpu"] ?? 0)) + 1e-9).rounded(.down)))
   }
 
-  /// Seconds to idle after each second of inferences, so that no device is busy for more than its unreserved part.
+  /// Returns the seconds to idle after each second of inference, so that no device is busy for more than its unreserved
+  /// share.
   ///
   /// - Parameters:
-  ///   - busy: by resource, the part of an inference in which the plan keeps it busy.
-  ///   - threads: of the CPU device.
-  ///   - cores: that the CPU device would use if nothing were reserved.
+  ///   - busy: by resource, the fraction of an inference in which the plan keeps it busy.
+  ///   - threads: the threads of the CPU device.
+  ///   - cores: the threads that the CPU device would use if nothing were reserved.
   package func rest(busy: [String: Double], threads: Int, cores: Int) -> Double {
     reserved.reduce(0) { rest, entry in
       let (resource, share) = entry
@@ -58,9 +59,9 @@ package struct Scenario: Sendable, Hashable {
     }
   }
 
-  /// A problem whose costs are those of the situation.
+  /// Returns the problem with its costs scaled to the scenario.
   ///
-  /// - Parameter silicon: of each device, by identifier; where nothing is said, its resource in the problem.
+  /// - Parameter silicon: the resource of each device, by identifier; by default the device's resource in the problem.
   package func applied(
     to problem: PlanningProblem, silicon: [String: String] = [:]
   ) throws(PlanningError) -> PlanningProblem {
@@ -79,7 +80,7 @@ package struct Scenario: Sendable, Hashable {
 }
 
 extension ModelContext {
-  /// The best plan for a situation, or a given one as it fares there.
+  /// Returns the best plan in a scenario, or the costs of a given plan there.
   func explain(_ request: PlanRequest, adopting plan: Plan?, in scenario: Scenario) throws -> PlanExplanation {
     var request = request
     if let plan {

@@ -1,23 +1,23 @@
 import KelvinBasics
 
-/// What the measurements recommend, in plain sentences, and only as far as they reach beyond noise.
+/// The recommendation, in sentences. It names a winner only when the difference exceeds noise.
 package struct Verdict: Sendable, Hashable {
-  /// One for each question that was measured: a single photo, then a stream or a pile of photos.
+  /// One sentence for each measured question: single predictions first, then the sustained load.
   package var sentences: [String]
-  /// The configuration to pick for the workload asked for; nil where no difference was measured.
+  /// The configuration to pick for the workload; nil when no difference was measured.
   package var winner: Int?
-  /// The configuration whose plan is worth keeping: the winner, or the least median among equals.
+  /// The configuration whose plan is kept: the winner, or the least median among equals.
   package var best: Int
 
   package var text: String { sentences.joined(separator: " ") }
 
   /// - Parameters:
   ///   - labels: the configurations as the user named them.
-  ///   - start: seconds to the first answer; nil where it was not measured.
-  ///   - warm: seconds of one more inference; nil where it was not measured.
-  ///   - load: the sustained part, where there was one.
-  ///   - scenario: what else the machine does, in words; empty for nothing.
-  ///   - interruption: where the user gave up; nil where everything was measured.
+  ///   - start: seconds to the first answer; nil when not measured.
+  ///   - warm: seconds of one further inference; nil when not measured.
+  ///   - load: the sustained load, if there was one.
+  ///   - scenario: the other load of the machine, in words; empty for none.
+  ///   - interruption: the point at which the user interrupted; nil when everything was measured.
   package init(
     labels: [String], start: Finding?, warm: Finding?, load: SustainedFinding?, scenario: String = "",
     interruption: String? = nil
@@ -96,51 +96,52 @@ package struct Verdict: Sendable, Hashable {
     return "\(question): pick \(labels[winner]) (\(facts(winner)))" + behind(labels, decider, verb: how) + "."
   }
 
-  /// `, 3.1 × faster than the next, vulkan:0`; empty where nobody is behind.
+  /// Returns `, 3.1 × faster than the next, vulkan:0`; empty when no configuration is behind.
   private static func behind(_ labels: [String], _ finding: Finding, verb: String) -> String {
     guard let next = finding.runnerUp else { return "" }
     let all = finding.winner == nil ? (finding.tied.count == 2 ? "both " : "all ") : ""
     return ", \(all)\(HumanReadable.significant(next.ratio)) × \(verb) than the next, \(labels[next.index])"
   }
 
-  /// `no difference measured between cpu-only (12.3 ms) and all (12.4 ms)`, or that nothing was compared.
+  /// Returns `no difference measured between cpu-only (12.3 ms) and all (12.4 ms)`, or that nothing was compared.
   private static func undecided(_ labels: [String], _ finding: Finding, _ what: String = "") -> String {
     let what = what.isEmpty ? "" : " \(what)"
     if let refusal = finding.refusal { return "not compared (\(refusal))\(what): \(names(labels, finding))" }
     return "no difference measured\(what) between \(names(labels, finding))"
   }
 
-  /// `, where one of 12 % would have been seen in 8 of 10 runs`; empty where there is nothing to say.
+  /// Returns `, where one of 12 % would have been seen in 8 of 10 runs`; empty without a detectable difference.
   private static func power(_ finding: Finding) -> String {
     guard finding.refusal == nil, let difference = finding.detectable else { return "" }
     let size = difference < 1 ? HumanReadable.percent(difference) : "\(HumanReadable.significant(1 + difference)) ×"
     return ", where one of \(size) would have been seen in 8 of 10 runs"
   }
 
-  /// `Others took processor time in 14 of the 20 rounds behind the warm latencies.`; nil where nobody did.
+  /// Returns `Others took processor time in 14 of the 20 rounds behind the warm latencies: …`; nil when no disturbed
+  /// round counts.
   private static func disturbance(_ finding: Finding?, _ what: String) -> String? {
     guard let finding, finding.disturbedCounted > 0 else { return nil }
     return "Others took processor time in \(finding.disturbedCounted) of the \(finding.rounds) rounds behind \(what):"
       + " they count for want of quiet ones."
   }
 
-  /// `cpu-only (12.3 ms) and all (12.4 ms)`.
+  /// Returns `cpu-only (12.3 ms) and all (12.4 ms)`.
   private static func names(_ labels: [String], _ finding: Finding) -> String {
     finding.tied.map { "\(labels[$0]) (\(HumanReadable.seconds(finding.medians[$0])))" }.inWords
   }
 }
 
-/// How configurations hold up under a load that goes on.
+/// The comparison of configurations under a sustained load.
 package struct SustainedFinding: Sendable, Hashable {
-  /// Arrivals a second; nil where there were as many as would go.
+  /// Arrivals per second; nil for the highest rate.
   package var framesPerSecond: Double?
-  /// Whether what was answered are tokens.
+  /// Whether tokens were generated instead of frames.
   package var isOfTokens: Bool
-  /// Seconds for each frame that was answered.
+  /// Seconds per answered frame.
   package var served: Finding
   /// Seconds from a frame's arrival to its answer.
   package var latency: Finding
-  /// For each configuration, 0…1.
+  /// The share of dropped frames of each configuration, 0…1.
   package var droppedShare: [Double]
 
   package init(
@@ -153,7 +154,8 @@ package struct SustainedFinding: Sendable, Hashable {
     self.droppedShare = droppedShare
   }
 
-  /// Who answers more frames is better; among those that answer as many, who answers sooner.
+  /// The deciding finding. A configuration that answers more frames is better; among those that answer equally many,
+  /// the one with less latency.
   package var deciding: Finding {
     framesPerSecond == nil ? served : Self.deciding(served: served, latency: latency)
   }

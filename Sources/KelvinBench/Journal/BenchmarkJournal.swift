@@ -1,20 +1,20 @@
 package import FoundationEssentials
 import KelvinBasics
 
-/// What a benchmark learns, kept as it comes: in memory for the result, and line by line for whoever listens, so that
-/// nothing is lost when something fails at the end.
+/// The journal of a benchmark: its record in memory, and each entry as a line as soon as it is known, so that a later
+/// failure loses nothing.
 ///
-/// Each line is one `JournalEntry` as JSON; infinities and what is no number are the texts `inf`, `-inf` and `nan`.
+/// Each line is one `JournalEntry` as JSON. Infinities and NaN are the strings `inf`, `-inf` and `nan`.
 package final class BenchmarkJournal {
   package private(set) var record: BenchmarkRecord
-  /// Why not everything was kept; nil where it was.
+  /// The reason for which an entry was not kept; nil when all were.
   private(set) var fault: String?
   private let keep: (Data) -> Void
 
-  /// A journal with more than this is not one of ours.
+  /// The largest journal in bytes that is read.
   package static let largestDocument = 1 << 30
 
-  /// - Parameter keep: takes each line with its end, at once.
+  /// - Parameter keep: called at once with each line, including its line feed.
   package init(_ benchmark: JournalEntry.Benchmark, keep: @escaping (Data) -> Void = { _ in }) {
     record = BenchmarkRecord(benchmark)
     self.keep = keep
@@ -36,9 +36,9 @@ package final class BenchmarkJournal {
     keep(try JSONText.encode(entry, unspeakable: .text, layout: .line) + [0x0A])
   }
 
-  /// Puts a kept journal together again. Its last line may be cut short, as the end of a process leaves it.
+  /// Reads a journal. Its last line may be incomplete, as when the process was ended.
   ///
-  /// - Throws: `invalidJournal`; never trusts the file.
+  /// - Throws: `invalidJournal`. The content of the file is not trusted.
   package static func read(_ document: Data) throws(BenchmarkError) -> BenchmarkRecord {
     guard document.count <= largestDocument else {
       throw .invalidJournal("\(document.count) bytes, expected at most \(largestDocument); is this the right file?")

@@ -3,7 +3,7 @@ import KelvinReport
 import KelvinStreams
 
 extension BenchmarkRecord.Configuration {
-  /// Everything that was timed.
+  /// All samples, in order.
   var samples: [BenchmarkSample] {
     var samples = coldStarts.enumerated().map { BenchmarkSample(phase: .coldStart, round: $0, seconds: $1.total) }
     samples += starts.enumerated().map { .init(phase: .start, round: $0, seconds: $1.total) }
@@ -24,7 +24,7 @@ extension BenchmarkRecord.Configuration {
     return samples
   }
 
-  /// Which plans of a ladder answered how many frames, those that answered none left out.
+  /// The number of frames that each plan of the ladder answered; plans that answered none are left out.
   private var answers: [ConfigurationResult.PlanAnswers] {
     guard let ladder else { return [] }
     let services = Dictionary(grouping: slices.flatMap(\.frames)) { $0.plan ?? 0 }.mapValues { $0.map(\.service) }
@@ -34,7 +34,7 @@ extension BenchmarkRecord.Configuration {
     }
   }
 
-  /// The slices put end to end; nil where nothing was answered.
+  /// Returns the statistics of all slices, concatenated; nil when nothing was answered.
   func sustained(_ kind: Workload.Kind) -> ConfigurationResult.Sustained? {
     let isPaced = kind == .stream
     var points: [ReportSeries.Point] = []
@@ -65,7 +65,7 @@ extension BenchmarkRecord.Configuration {
       isPaced
       ? Double(points.count) / max(offset, 1e-9) : (try? LatencyStatistics(perFrame)).map { 1 / $0.mean }
     if kind == .tokens {
-      // A token takes longer the more lie before it: only whole sequences are alike.
+      // A token takes longer the more tokens precede it, so only whole sequences are comparable.
       starts = answered.reduce(into: []) { $0.append(($0.last ?? 0) + $1.elapsed) }
       services = perFrame
     }

@@ -4,24 +4,25 @@ package import KelvinReport
 package import KelvinRuntime
 package import KelvinStreams
 
-/// All that a benchmark has learned so far: its journal's entries, put together. Results are made of nothing else.
+/// The measurements of a benchmark so far, assembled from its journal's entries. A result is computed from nothing
+/// else.
 package struct BenchmarkRecord: Sendable {
-  /// What is known of one configuration.
+  /// The measurements of one configuration.
   package struct Configuration: Sendable {
     package var setup: JournalEntry.Configuration
     package var coldStarts: [ConfigurationResult.Start] = []
     package var starts: [ConfigurationResult.Start] = []
-    /// Seconds, round by round.
+    /// Seconds of the warm inferences, by round.
     package var warm: [[Double]] = []
     package var slices: [FrameSlice] = []
-    /// Sequences of tokens, the first of them alone; the others are slices as well.
+    /// The sequences of tokens. The first is the one-shot sequence; the others are slices as well.
     package var runs: [TokenRun] = []
-    /// Where what is remembered of tokens lies.
+    /// The storage of the model's token state (KV cache), in words.
     package var memory = ""
     package var energy: [EnergyUse] = []
     package var heat: [ReportSeries.Heat] = []
     package var thermalSource = ""
-    /// What limits trust in what was said of heat.
+    /// Limits of the measurement of heat.
     package var thermalRemarks: Set<String> = []
     package var actions: [GovernorAction] = []
     package var ladder: StreamLadder?
@@ -30,25 +31,24 @@ package struct BenchmarkRecord: Sendable {
     package var weights: WeightReport?
     package var agreement: ReportAgreement?
     package var trace: [TraceEvent] = []
-    /// Why it takes no further part; nil while it does.
+    /// The reason for which the configuration failed; nil while it takes part.
     package var failure: String?
 
-    /// Whether it answered more than its first inference.
+    /// Whether the configuration answered more than its first inference.
     var hasRun: Bool { !warm.isEmpty || !runs.isEmpty }
-    /// The median of each round.
+    /// The median of each round, in seconds.
     var warmMedians: [Double] { warm.map { (try? LatencyStatistics($0).median) ?? 0 } }
-    /// Seconds of the load that goes on.
+    /// Seconds of the sustained load.
     var sustainedSeconds: Double { slices.reduce(0) { $0 + $1.elapsed } }
-    /// Nil where any part is unknown, or nothing was measured.
+    /// The energy of the sustained load; nil when any part is unknown or nothing was measured.
     var joules: Double? {
       energy.isEmpty ? nil : energy.reduce(0) { sum, use in sum.flatMap { sum in use.joules.map { sum + $0 } } }
     }
   }
 
-  /// The rounds of a phase.
   package struct Phase: Sendable {
     package var planned: Int
-    /// For each round, as far as is known.
+    /// For each round, whether others disturbed it, as far as known.
     package var isDisturbed: [Bool]
     /// Whether all rounds were made.
     package var isComplete = false
@@ -58,7 +58,7 @@ package struct BenchmarkRecord: Sendable {
       self.isDisturbed = isDisturbed
     }
 
-    /// The rounds that count: the quiet ones, or all where too few are.
+    /// The rounds that count: the undisturbed ones, or all when too few are undisturbed.
     package var kept: [Int] {
       let quiet = isDisturbed.indices.filter { !isDisturbed[$0] }
       return quiet.count >= min(planned, PairedComparison.fewestPairs) ? quiet : Array(isDisturbed.indices)
@@ -74,7 +74,7 @@ package struct BenchmarkRecord: Sendable {
 
   package init(_ benchmark: JournalEntry.Benchmark) { self.benchmark = benchmark }
 
-  /// - Throws: `invalidJournal` for an entry that does not follow from those before it.
+  /// - Throws: `invalidJournal` for an entry that is not valid after the previous ones.
   package mutating func add(_ entry: JournalEntry) throws(BenchmarkError) {
     func change(_ index: Int, _ change: (inout Configuration) -> Void) throws(BenchmarkError) {
       guard configurations.indices.contains(index) else {

@@ -5,47 +5,47 @@ package import KelvinRuntime
 package import KelvinStreams
 package import KelvinThermal
 
-/// One thing that a benchmark learned, as it is kept: a line of its journal. Seconds, joules, bytes.
+/// An entry of a benchmark's journal, one line of the file. Units are seconds, joules and bytes.
 ///
-/// Configurations go by their place in the order given. Rounds are counted within their phase, and within it by each
-/// configuration for itself.
+/// Configurations are identified by their index in the order given. Rounds are counted within their phase, separately
+/// for each configuration.
 package enum JournalEntry: Sendable, Codable {
-  /// What was asked for, and of what. The first entry.
+  /// The request and the model. Always the first entry.
   case benchmark(Benchmark)
-  /// A configuration, in the order given, before anything is measured of it.
+  /// A configuration, before its measurement, in the order given.
   case configuration(Configuration)
   /// A complete start.
   case start(configuration: Int, isCold: Bool, seconds: ConfigurationResult.Start)
   /// One round of warm inferences.
   case warm(configuration: Int, seconds: [Double])
-  /// One round of the load that goes on; joules are nil where they cannot be known.
+  /// One round of the sustained load; joules are nil when they are unknown.
   case slice(configuration: Int, slice: FrameSlice, energy: EnergyUse)
-  /// A look at the machine's heat, in the configuration's own time.
+  /// A sample of the machine's heat, in the configuration's own time.
   case heat(configuration: Int, heat: ReportSeries.Heat, source: String, remarks: [String])
   case action(configuration: Int, action: GovernorAction)
-  /// One sequence of tokens; energy is nil for the first, which is not part of the load that goes on.
+  /// One sequence of tokens. Energy is nil for the first one, which is not part of the sustained load.
   case tokens(configuration: Int, run: TokenRun, energy: EnergyUse?)
-  /// Where what a model remembers of tokens lies.
+  /// The storage of the model's token state (KV cache), in words.
   case memory(configuration: Int, text: String)
-  /// What its governor may change to, with what that saves and costs; of a stream that has no governor its one plan.
+  /// The ladder of its governor, with the effect of each setting; for a stream without a governor, its only plan.
   case ladder(configuration: Int, ladder: StreamLadder)
-  /// What others took while it had its turn.
+  /// The contention during one of its turns.
   case contention(configuration: Int, contention: Contention)
   case pipeline(configuration: Int, pipeline: ConfigurationResult.Pipeline)
   case weights(configuration: Int, weights: WeightReport)
   case agreement(configuration: Int, agreement: ReportAgreement)
-  /// One inference, measured inside.
+  /// The events of one inference.
   case trace(configuration: Int, events: [TraceEvent])
-  /// Why it takes no further part.
+  /// The reason for which the configuration failed.
   case failure(configuration: Int, reason: String)
-  /// Whether rounds of a phase were disturbed, from one of them on: what is known later replaces what was thought.
+  /// Whether the rounds of a phase from `from` on were disturbed. Later entries replace earlier ones.
   case rounds(phase: BenchmarkSample.Phase, planned: Int, from: Int, disturbed: [Bool])
-  /// All rounds of a phase were made.
+  /// The end of a phase whose rounds were all made.
   case completed(phase: BenchmarkSample.Phase)
   case note(String)
-  /// Why outputs were not compared with the reference device's; empty where they were.
+  /// The reason for which outputs were not compared with the reference device's; empty when they were.
   case agreementRemark(String)
-  /// The user gave up.
+  /// The user interrupted the benchmark.
   case interruption(String)
 
   package struct Benchmark: Sendable, Codable {
@@ -55,16 +55,16 @@ package enum JournalEntry: Sendable, Codable {
     package var format = Benchmark.format
     package var version = Benchmark.version
     package var kelvinVersion: String
-    /// When it began, in words.
+    /// The date and time of the start as a string.
     package var date: String
     package var machine: MachineDescription
     package var model: ReportModel
     package var workload: Workload
-    /// Whose heat a stream had in place of the machine's; nil for its own.
+    /// The machine whose heat was simulated; nil when the machine itself is observed.
     package var simulatedHeat: SimulatedHeat.Setup?
-    /// Of the whole machine.
+    /// All devices of the machine.
     package var devices: [ReportDevice]
-    /// What limits trust in what follows, known beforehand.
+    /// Limits of the measurements that are known beforehand.
     package var notes: [String]
   }
 
@@ -75,11 +75,11 @@ package enum JournalEntry: Sendable, Codable {
     package var tried: TriedPlans?
     /// The identifiers of the devices that run its layers.
     package var devices: [String]
-    /// The identifiers of those and of all that could run a layer.
+    /// The identifiers of these devices and of all that could run a layer.
     package var considered: [String]
-    /// Of the CPU device.
+    /// The threads of the CPU device.
     package var threads: Int
-    /// The first configuration that runs the same plan, itself where there is none before.
+    /// The index of the first configuration that runs the same plan, possibly its own.
     package var samePlanAs: Int
     package var notes: [String]
   }

@@ -3,13 +3,13 @@ package import KelvinDevices
 package import KelvinMeasurements
 package import KelvinThermal
 
-/// Joules above idle of a stretch of work, and where they come from.
+/// The energy of some work above idle, and its source.
 package struct EnergyUse: Sendable, Hashable, Codable {
-  /// Nil where the energy of a device that worked cannot be known.
+  /// Nil when the energy of a device that worked is unknown.
   package var joules: Double?
-  /// In words: which counters, with how much idle power taken off, or what the estimate rests on.
+  /// The source in words: the counters and the idle power subtracted, or the basis of the estimate.
   package var source: String
-  /// Every part of it was read from a counter.
+  /// Whether every part of the energy was read from a counter.
   package var isMeasured: Bool
 
   package init(joules: Double?, source: String, isMeasured: Bool) {
@@ -19,13 +19,13 @@ package struct EnergyUse: Sendable, Hashable, Codable {
   }
 }
 
-/// Joules of a stretch of work: read from energy counters of the processor (RAPL) and of cards (NVML, hwmon), less what
-/// the same counters ran up while nothing was asked for; or else estimated from CPU time and the envelope.
+/// Measures the joules of some work with the energy counters of the processor (RAPL) and of cards (NVML, hwmon), less
+/// their idle power. Without counters, estimates them from CPU time and the envelope.
 ///
-/// A counter that wraps is followed through one wrap; one that was reset, or stopped answering, is not believed, and its
-/// part is estimated where it can be.
+/// One wrap of a counter is corrected. A counter that was reset or that stopped answering is ignored, and its part is
+/// estimated if possible.
 package struct EnergyMeter {
-  /// Seconds of quiet by which idle power is measured.
+  /// The seconds of idling over which idle power is measured.
   package static let quiet = 0.3
 
   private let counters: EnergyCounters
@@ -36,12 +36,12 @@ package struct EnergyMeter {
   private var readings: [EnergyReading] = []
   private var startedAt = 0.0
   private var cpuSeconds = 0.0
-  /// By sensor; measured once, where there is a counter.
+  /// Idle power by sensor, measured once; empty without counters.
   private let idleWatts: [String: Double]
 
-  /// Waits for `quiet` seconds where there are counters.
+  /// Creates a meter. Waits for `quiet` seconds if there are counters.
   ///
-  /// - Parameter othersSeconds: processor time that this process has used for what is not measured.
+  /// - Parameter othersSeconds: returns the processor time that this process has used for unmeasured work.
   package init(
     counters: EnergyCounters, envelope: ThermalEnvelope, cores: Int, clock: any MeasurementClock = SystemClock(),
     othersSeconds: @escaping () -> Double = { 0 }
@@ -60,7 +60,7 @@ package struct EnergyMeter {
     cpuSeconds = ProcessorTime.ofProcess.seconds - othersSeconds()
   }
 
-  /// What was used since `start` by these devices and the host, which works for every device.
+  /// Returns the energy since `start` of these devices and of the host, which works for every device.
   package func stop(devices: [DeviceInfo]) -> EnergyUse {
     let now = counters.readings()
     let seconds = clock.now() - startedAt
@@ -86,7 +86,7 @@ package struct EnergyMeter {
     return EnergyUse(joules: joules, source: sources.joined(separator: "; "), isMeasured: isMeasured)
   }
 
-  /// Nil without counters, or where one of them is not there any more or cannot be believed.
+  /// Returns nil without counters, or when a counter is missing or implausible.
   private static func used(_ counters: [EnergyReading], _ now: [EnergyReading], _ seconds: Double) -> Double? {
     guard !counters.isEmpty else { return nil }
     var sum = 0.0
@@ -99,7 +99,7 @@ package struct EnergyMeter {
     return sum
   }
 
-  /// CPU time of this process as a share of the machine's, times what the machine draws above idle at full load.
+  /// The estimate: the process's share of the machine's CPU time, times the power above idle at full load.
   private var estimate: Double {
     max(0, ProcessorTime.ofProcess.seconds - othersSeconds() - cpuSeconds) / Double(cores)
       * (envelope.fullLoadWatts - envelope.idleWatts)

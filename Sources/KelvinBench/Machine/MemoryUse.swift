@@ -1,8 +1,8 @@
-/// The memory of a process that started and answered once. Bytes.
+/// The memory of a process that started and answered once, in bytes.
 package struct MemoryUse: Sendable, Hashable, Codable {
-  /// The most that the process had resident: model, runtime and drivers; on the host, whatever the device.
+  /// The peak resident memory of the process on the host: model, runtime and drivers, for every kind of device.
   package var peakResident: Int
-  /// For each device, its packed weights and the memory of one session; by identifier.
+  /// The packed weights and the memory of one session, by device identifier.
   package var devices: [String: Int]
 
   package init(peakResident: Int, devices: [String: Int]) {
@@ -10,7 +10,7 @@ package struct MemoryUse: Sendable, Hashable, Codable {
     self.devices = devices
   }
 
-  /// The larger of both, number by number.
+  /// Returns the element-wise maximum.
   func union(_ other: MemoryUse) -> MemoryUse {
     MemoryUse(
       peakResident: max(peakResident, other.peakResident), devices: devices.merging(other.devices) { max($0, $1) })

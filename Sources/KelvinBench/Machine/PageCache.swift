@@ -1,11 +1,11 @@
 import Glibc
 import KelvinBasics
 
-/// Files as a fresh machine finds them.
+/// Evicts files from the page cache before a cold start.
 package enum PageCache {
-  /// Asks the kernel to forget what it holds of the files, so that the next read goes to the disk. It is a request, and
-  /// failing is not an error: dirty pages stay, and so do those that other processes have mapped. What this process has
-  /// mapped is given back first, and read again when it is next touched.
+  /// Asks the kernel to drop the cached pages of the files, so that the next read goes to the disk. Failure is not an
+  /// error: dirty pages stay, and so do pages that other processes have mapped. This process's mappings are paged out
+  /// first, and read again on the next access.
   package static func forget(_ paths: [String]) {
     let resolved = Set(paths.compactMap(Self.resolved))
     for range in mappings(of: resolved) { madvise(range.baseAddress, range.count, adviceToPageOut) }
@@ -17,7 +17,7 @@ package enum PageCache {
     }
   }
 
-  /// MADV_PAGEOUT, since Linux 5.4; older kernels refuse it.
+  /// `MADV_PAGEOUT`, since Linux 5.4. Older kernels reject it.
   private static let adviceToPageOut: Int32 = 21
 
   private static func resolved(_ path: String) -> String? {
@@ -26,7 +26,7 @@ package enum PageCache {
     return String(path: name)
   }
 
-  /// Where this process has mapped the files: `start-end perms offset device inode path`.
+  /// Returns this process's mappings of the files. A line is `start-end perms offset device inode path`.
   private static func mappings(of paths: Set<String>) -> [UnsafeMutableRawBufferPointer] {
     guard let file = fopen("/proc/self/maps", "re") else { return [] }
     defer { fclose(file) }

@@ -5,8 +5,7 @@ import KelvinStreams
 import KelvinThermal
 
 extension BenchmarkRunner {
-  /// Sequences of tokens: one of each configuration after loading it, then one after another, the configurations taking
-  /// turns.
+  /// Measures sequences of tokens: one of each configuration after loading, then more of them in turns.
   func runTokens(_ contestants: [BenchmarkCandidate], beside load: any BackgroundLoad) throws {
     live.begin("tokens", .sustained)
     var slowest = 0.0
@@ -63,7 +62,7 @@ extension BenchmarkRunner {
 }
 
 extension BenchmarkCandidate {
-  /// Loads the model once more, as it reads tokens by this configuration's plan.
+  /// Loads the model again with this configuration's plan, to read tokens.
   fileprivate func loadReader(_ load: BenchmarkSubject.TokenReaderLoader?) throws {
     guard let load else { throw BenchmarkError.invalidRequest("the model takes no tokens") }
     reader = try load(configuration, try context.plan(explanation, configuration.request), threads)

@@ -4,7 +4,7 @@ import KelvinReport
 import KelvinRuntime
 
 extension TokenFigures {
-  /// As a terminal shows them: to the first token, then tokens a second as the text grows.
+  /// Returns the lines for a terminal: the time to the first token, then tokens per second as the sequence grows.
   func lines(of label: String) -> [String] {
     var table = TextTable(numbers: ["Tokens of '\(label)'", "one-shot", "sustained"])
     table.add([
@@ -18,7 +18,7 @@ extension TokenFigures {
     return table.lines(width: 80, leavingOut: []) + facts.flatMap { "\($0.name): \($0.value)".wrapped(hangingIndent: 2) }
   }
 
-  /// As the page shows them.
+  /// Returns the tables of the page.
   func report(of label: String) -> ReportTokens {
     ReportTokens(
       units: label, prompt: prompt, firstOneShot: oneShot.firstToken, firstSustained: sustained?.firstToken,
@@ -26,7 +26,7 @@ extension TokenFigures {
       rateOneShot: oneShot.rate, rateSustained: sustained?.rate, facts: facts)
   }
 
-  /// What is said of all tokens together.
+  /// Facts about all tokens together.
   private var facts: [ReportFact] {
     var facts = [ReportFact("it remembers in", memory)]
     if let line {
@@ -41,7 +41,7 @@ extension TokenFigures {
     return facts
   }
 
-  /// `one-shot 1 plan and 2 compilations to the first token, 0 and 0 after it`.
+  /// Returns `one-shot 1 plan and 2 compilations to the first token, 0 and 0 after it`.
   private func counts(_ pace: Pace, _ name: String) -> String {
     "\(name) \(counted(pace.promptCounts.plans, "plan")) and \(counted(pace.promptCounts.compilations, "compilation")) to"
       + " the first token, \(pace.counts.plans) and \(pace.counts.compilations) after it"

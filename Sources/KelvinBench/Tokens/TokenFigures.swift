@@ -1,17 +1,18 @@
 package import KelvinMeasurements
 package import KelvinRuntime
 
-/// What one configuration did with tokens: alone, in the first sequence after loading, and sustained, in those that
-/// followed it without a pause. Seconds.
+/// The token rates of one configuration: one-shot, in the first sequence after loading, and sustained, in the sequences
+/// that follow without a pause. Times are in seconds.
 package struct TokenFigures: Sendable, Hashable, Encodable {
-  /// Sequences of one kind.
+  /// The rates of several sequences.
   package struct Pace: Sendable, Hashable, Encodable {
     package var sequences: Int
-    /// From the prompt to the first token, the median.
+    /// The median time from the prompt to the first token.
     package var firstToken: Double
-    /// Tokens a second after the first.
+    /// Tokens per second after the first.
     package var rate: Double
-    /// What sizes cost up to the first token, and afterwards, of all sequences together.
+    /// The plans and compilations for new sizes, of all sequences together: up to the first token (`promptCounts`) and
+    /// after it (`counts`).
     package var promptCounts: SpecializationCounts
     package var counts: SpecializationCounts
 
@@ -26,33 +27,34 @@ package struct TokenFigures: Sendable, Hashable, Encodable {
     }
   }
 
-  /// Tokens of some lengths.
+  /// A range of sequence lengths.
   package struct Stretch: Sendable, Hashable, Encodable {
-    /// The least and the most tokens before one that was made.
+    /// The fewest and the most tokens that precede a generated token.
     package var from: Int
     package var to: Int
-    /// Tokens a second; nil where none was made.
+    /// Tokens per second; nil when none was generated.
     package var oneShot: Double?
     package var sustained: Double?
   }
 
-  /// Tokens of the prompt.
+  /// The number of tokens of the prompt.
   package var prompt: Int
-  /// Tokens that a sequence makes.
+  /// The number of tokens that a sequence generates.
   package var tokens: Int
   package var oneShot: Pace
-  /// Nil where the run ended before.
+  /// Nil when the run ended before.
   package var sustained: Pace?
   package var stretches: [Stretch]
-  /// A token's seconds over the tokens before it, by the medians of the sustained sequences; nil for too few.
+  /// A line through the seconds of a token over the number of preceding tokens, from medians of the sustained
+  /// sequences; nil with too few tokens.
   package var line: StraightLine?
-  /// Where what is remembered lies, in words.
+  /// The storage of the model's token state (KV cache), in words.
   package var memory: String
 
-  /// Stretches that a table has.
+  /// The most stretches in a table.
   private static let stretchLimit = 8
 
-  /// - Parameter runs: sequences in their order.
+  /// - Parameter runs: the sequences in order.
   init?(_ runs: [TokenRun], tokens: Int, memory: String) {
     guard let first = runs.first, let oneShot = Pace([first]) else { return nil }
     let rest = Array(runs.dropFirst())

@@ -1,21 +1,21 @@
 package import KelvinRuntime
 
-/// A model that reads tokens and remembers them, loaded as one configuration of a benchmark runs it.
+/// A model that reads tokens and keeps their state, loaded as one configuration of a benchmark runs it.
 package protocol TokenReader: AnyObject {
-  /// Made-up tokens that the model knows, the same for every configuration.
+  /// Returns synthetic tokens that are valid for the model, the same for every configuration.
   func prompt(of count: Int) throws -> [Int]
 
-  /// Reads tokens behind those that were read.
+  /// Appends tokens to the sequence.
   ///
-  /// - Returns: the likeliest next one.
+  /// - Returns: the most likely next token.
   func next(after tokens: [Int]) throws -> Int
 
-  /// Forgets what was read.
+  /// Clears the sequence.
   func restart()
 
-  /// What sizes have cost since the model was loaded.
+  /// The plans and compilations for new sizes since the model was loaded.
   var specializationCounts: SpecializationCounts { get }
 
-  /// Where what is remembered lies, in words.
+  /// The storage of the model's token state (KV cache), in words.
   var memory: String { get }
 }

@@ -1,17 +1,17 @@
 import KelvinMeasurements
 package import KelvinRuntime
 
-/// One sequence: a prompt that is read, then tokens that are made one by one. Seconds.
+/// One sequence: a prompt is read, then tokens are generated one by one. Times are in seconds.
 package struct TokenRun: Sendable, Hashable, Codable {
-  /// Tokens of the prompt.
+  /// The number of tokens of the prompt.
   package var prompt: Int
-  /// From the prompt to the first token.
+  /// Seconds from the prompt to the first token.
   package var first: Double
-  /// Of each token after the first.
+  /// Seconds of each token after the first.
   package private(set) var seconds: [Double] = []
-  /// What sizes cost up to the first token.
+  /// The plans and compilations for new sizes up to the first token.
   package var promptCounts: SpecializationCounts
-  /// What they cost afterwards.
+  /// The plans and compilations for new sizes after the first token.
   package private(set) var counts = SpecializationCounts()
 
   package init(prompt: Int, first: Double, promptCounts: SpecializationCounts = SpecializationCounts()) {
@@ -20,7 +20,8 @@ package struct TokenRun: Sendable, Hashable, Codable {
     self.promptCounts = promptCounts
   }
 
-  /// How many tokens lie before the one that was made in `seconds[index]`, the one that it was made of included.
+  /// Returns the number of tokens that precede the one generated in `seconds[index]`, the model's latest input
+  /// included.
   func length(at index: Int) -> Int { prompt + 1 + index }
 
   package mutating func add(_ seconds: Double, _ counts: SpecializationCounts = SpecializationCounts()) {
@@ -28,12 +29,12 @@ package struct TokenRun: Sendable, Hashable, Codable {
     self.counts = self.counts + counts
   }
 
-  /// Reads a prompt and makes tokens, from nothing.
+  /// Restarts the reader, reads a prompt and generates tokens.
   ///
   /// - Parameters:
-  ///   - tokens: how many are made, the first included; at least 1.
+  ///   - tokens: the number of tokens to generate, the first included; at least 1.
   ///   - look: called between two tokens.
-  /// - Throws: what the reader throws; what `look` throws.
+  /// - Throws: errors of the reader and of `look`.
   init(
     _ reader: any TokenReader, prompt: [Int], tokens: Int, clock: any MeasurementClock,
     look: (TokenRun) throws -> Void = { _ in }
@@ -56,7 +57,7 @@ package struct TokenRun: Sendable, Hashable, Codable {
 }
 
 extension FrameSlice {
-  /// The tokens after the first of a sequence, each a frame that arrives when the one before it is done.
+  /// Creates a slice from the tokens after the first: each is a frame that arrives when the previous one ends.
   init(_ run: TokenRun) {
     var at = run.first
     let frames = run.seconds.map { seconds in

@@ -1,4 +1,4 @@
-/// The workloads that go by a name. `Profiles/workloads/` holds the same ones as files to start from.
+/// The named workloads. `Profiles/workloads/` contains the same ones as files to start from.
 package let workloads: [Workload] = [
   Workload(
     name: "one-shot",

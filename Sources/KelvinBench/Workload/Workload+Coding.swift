@@ -4,7 +4,7 @@ import KelvinGraph
 import KelvinProfiler
 
 extension Workload: Codable {
-  /// A workload is a few lines.
+  /// The largest workload document in bytes.
   static let largestDocument = 1 << 16
 
   enum CodingKeys: String, CodingKey, CaseIterable {
@@ -21,7 +21,7 @@ extension Workload: Codable {
     init(_ text: String) { stringValue = text }
   }
 
-  /// - Throws: `invalidWorkload`; never trusts the file.
+  /// - Throws: `invalidWorkload`. The content of the file is not trusted.
   package init(json: Data, document: String) throws(BenchmarkError) {
     func refuse(_ reason: String) -> BenchmarkError { .invalidWorkload(document: document, reason: reason) }
     guard json.count <= Self.largestDocument else {
@@ -65,7 +65,7 @@ extension Workload: Codable {
     func number(_ key: CodingKeys, _ fallback: Double) throws -> Double {
       try fields.decodeIfPresent(Double.self, forKey: key) ?? fallback
     }
-    // A key that changes nothing for this kind is a misunderstanding, not a preference.
+    // A key without effect for this kind is rejected as a mistake.
     let foreign: [CodingKeys] =
       switch kind {
       case .oneShot: [.fps, .duration, .queue, .inFlight, .prompt, .tokens, .governor]
@@ -150,7 +150,7 @@ extension Workload: Codable {
 }
 
 extension Workload {
-  /// A workload by its name, or from a file where the text has a slash or ends in `.json`.
+  /// Returns the workload of that name, or reads it from a file if the string contains a slash or ends in `.json`.
   ///
   /// - Throws: `invalidWorkload`.
   package init(named text: String) throws(BenchmarkError) {

@@ -1,59 +1,60 @@
 package import KelvinProfiler
 
-/// What a model is asked to do while it is measured, and what else the machine does meanwhile.
+/// The load of a model during a benchmark, and the other load of the machine.
 package struct Workload: Hashable, Sendable {
   package static let format = "kelvin-workload"
   package static let version = 1
 
   package enum Kind: String, Hashable, Sendable, Codable, CaseIterable {
-    /// Start, answer, then one inference after the other, the next as soon as the last is done.
+    /// Starts and answers, then inferences one after the other.
     case oneShot = "one-shot"
-    /// Frames arrive at a fixed rate, whether or not the last one is done.
+    /// Frames arrive at a fixed rate, whether or not the previous one is answered.
     case stream
-    /// As many inferences as will go, several in flight, for a time.
+    /// As many inferences as possible, several in flight, for a fixed time.
     case throughput
-    /// A prompt is read and tokens are made, one sequence after another.
+    /// A prompt is read and tokens are generated, one sequence after another.
     case tokens
   }
 
   package var name: String
-  /// One sentence for people.
+  /// A description in one sentence.
   package var summary: String
   package var kind: Kind
-  /// Starts of each configuration with nothing cached.
+  /// Starts of each configuration with empty caches.
   package var coldStarts: Int
-  /// Starts of each configuration with what an earlier start has cached.
+  /// Starts of each configuration with the caches of an earlier start.
   package var starts: Int
-  /// The fewest warm inferences of each configuration, one after the other.
+  /// The fewest warm inferences of each configuration.
   package var iterations: Int
-  /// Rounds into which the warm inferences are cut, and which are compared; fewer where there are fewer inferences,
-  /// twice as many where they decide nothing.
+  /// The number of rounds of warm inferences, which are compared. There are at most as many as inferences, and twice as
+  /// many when they decide nothing.
   package var rounds: Int
   /// The fewest seconds of warm inferences of each configuration.
   package var warmSeconds: Double
-  /// Inferences before the warm ones that are not counted.
+  /// Uncounted inferences before the warm ones.
   package var warmUps: Int
-  /// Arrivals a second; only of a stream.
+  /// Arrivals per second; for streams only.
   package var framesPerSecond: Double
-  /// Seconds of streaming, or of going as fast as possible, for each configuration.
+  /// Seconds of the sustained load of each configuration.
   package var duration: Double
-  /// Frames that may wait; when one more arrives, the oldest waiting one is dropped.
+  /// The number of frames that may wait; one more arrival drops the oldest waiting frame.
   package var queue: Int
-  /// Inferences of a throughput workload that are in flight at a time; 0 to find the number by trying.
+  /// The number of inferences in flight, for throughput only; 0 to find it by trying.
   package var inFlight: Int
-  /// Tokens of the prompt; only of tokens.
+  /// The number of tokens of the prompt; for tokens only.
   package var prompt: Int
-  /// Tokens that are made after it, the first included; only of tokens.
+  /// The number of tokens to generate, the first included; for tokens only.
   package var tokens: Int
-  /// Whether a governor may lower the rate, drop frames or change to a leaner plan when it gets hot; only of a stream.
+  /// Whether a governor may lower the rate, drop frames or change to a plan with less energy when the machine gets hot;
+  /// for streams only.
   package var isGoverned: Bool
-  /// The part of a device, 0 ..< 1, that is to stay free for others. By device id.
+  /// The share of a device that stays free for others, 0 ..< 1, by device identifier.
   package var reserve: [String: Double]
-  /// The part of a device, 0 ..< 1, that somebody else uses all the time. By device id.
+  /// The share of a device that others use all the time, 0 ..< 1, by device identifier.
   package var coload: [String: Double]
-  /// Bytes that somebody else reads or writes each second beyond the caches.
+  /// The bytes that others read or write per second beyond the caches.
   package var memoryTraffic = 0.0
-  /// Bytes that somebody else keeps in the caches.
+  /// The bytes that others keep in the caches.
   package var cachePressure = 0
 
   package init(
@@ -82,7 +83,7 @@ package struct Workload: Hashable, Sendable {
     self.coload = coload
   }
 
-  /// In words: `stream: 30 frames/s for 20 s, 1 frame may wait`.
+  /// A description such as `stream: 30 frames/s for 20 s, 1 frame may wait`.
   package var description: String {
     let load =
       switch kind {
@@ -101,7 +102,7 @@ package struct Workload: Hashable, Sendable {
     return load + (scenario.isEmpty ? "" : "; \(scenario)")
   }
 
-  /// What else the machine does, in words; empty where it is left to this model alone.
+  /// The other load of the machine, in words; empty for none.
   package var scenario: String {
     func list(_ shares: [String: Double], _ what: String) -> [String] {
       shares.sorted { $0.key < $1.key }.filter { $0.value > 0 }
@@ -113,7 +114,7 @@ package struct Workload: Hashable, Sendable {
     return parts.joined(separator: ", ")
   }
 
-  /// All that others do.
+  /// All other load of the machine.
   package var otherLoad: CoLoad {
     get { CoLoad(shares: coload, memoryBytesPerSecond: memoryTraffic, cacheBytes: cachePressure) }
     set {
@@ -126,10 +127,10 @@ package struct Workload: Hashable, Sendable {
     return rounded == rounded.rounded() && abs(rounded) < 1e9 ? "\(Int(rounded))" : "\(rounded)"
   }
 
-  /// The most that may be reserved and used by others together: what is left must be worth planning for.
+  /// The largest share of a device that may be reserved and used by others together.
   static let largestShare = 0.95
 
-  /// - Throws: `invalidWorkload` for numbers no run can have.
+  /// - Throws: `invalidWorkload` for values that are out of range.
   package func validate(document: String) throws(BenchmarkError) {
     func require(_ holds: Bool, _ reason: String) throws(BenchmarkError) {
       guard holds else { throw .invalidWorkload(document: document, reason: reason) }

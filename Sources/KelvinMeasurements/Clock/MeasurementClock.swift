@@ -1,10 +1,10 @@
 import Glibc
 
-/// The time that measurements go by: the machine's, or a test's own.
+/// The clock of measurements: the machine's, or a test's.
 package protocol MeasurementClock: Sendable {
-  /// Seconds; never runs backwards.
+  /// Returns seconds; never decreases.
   func now() -> Double
-  /// Returns at `time` or a little later; at once where it has passed.
+  /// Returns at `time` or slightly later; immediately if it has passed.
   func sleep(until time: Double)
 }
 
@@ -23,7 +23,7 @@ package struct SystemClock: MeasurementClock {
 }
 
 extension MeasurementClock {
-  /// Seconds that `body` took.
+  /// Returns the seconds that `body` took.
   package func time<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure) -> Double {
     let start = now()
     try body()

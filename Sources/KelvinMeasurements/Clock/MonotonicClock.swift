@@ -1,6 +1,6 @@
 package import Glibc
 
-/// Seconds on CLOCK_MONOTONIC: never set back, not counting suspend.
+/// Seconds on CLOCK_MONOTONIC: never set back, suspended time excluded.
 package enum MonotonicClock {
   package static func now() -> Double {
     var time = timespec()

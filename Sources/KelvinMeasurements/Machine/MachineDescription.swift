@@ -3,18 +3,18 @@ import KelvinBasics
 
 /// The machine a measurement was made on.
 package struct MachineDescription: Sendable, Hashable, Codable {
-  /// As the processor calls itself, e.g. `Intel(R) Xeon(R) Platinum 8480+`.
+  /// The processor's own name, e.g. `Intel(R) Xeon(R) Platinum 8480+`.
   package var processor: String
   /// `x86_64`, `aarch64`.
   package var architecture: String
-  /// Processors the kernel schedules on.
+  /// The number of processors on which the kernel schedules.
   package var logicalCores: Int
   package var memoryBytes: Int
-  /// Release, e.g. `6.1.0-18-amd64`.
+  /// The kernel's release, e.g. `6.1.0-18-amd64`.
   package var kernel: String
-  /// A guest: its sensors and clocks say nothing about the hardware.
+  /// Whether the machine is a virtual machine, whose sensors and clocks do not describe the hardware.
   package var isVirtualised: Bool
-  /// When the measurement began; nil in documents that do not say.
+  /// The power source at the start of the measurement; nil in documents without it.
   package var powerSource: PowerSource?
 
   package init(
@@ -30,7 +30,7 @@ package struct MachineDescription: Sendable, Hashable, Codable {
     self.powerSource = powerSource
   }
 
-  /// Reads `/proc` and `/sys` below the root. What cannot be read is "unknown" or zero.
+  /// Reads `/proc` and `/sys` below the root. Values that cannot be read are "unknown" or zero.
   package init(_ files: SystemFiles) {
     let cpuinfo = files.text("proc/cpuinfo", limit: 16 << 20) ?? ""
     var fields: [String: String] = [:]
@@ -58,11 +58,11 @@ package struct MachineDescription: Sendable, Hashable, Codable {
     powerSource = PowerSource(files)
   }
 
-  /// What stays when memory, kernel or power supply change: `Intel(R) Xeon(R) …, 2 cores`.
+  /// The description that does not depend on memory, kernel or power supply: `Intel(R) Xeon(R) …, 2 cores`.
   package var hardware: String { "\(processor), \(logicalCores == 1 ? "1 core" : "\(logicalCores) cores")" }
 
-  /// One line for people: `Intel(R) Xeon(R) …, 2 cores, 7.8 GiB, Linux 6.1.0, virtual machine`, and `on battery` where
-  /// it is.
+  /// One line for people: `Intel(R) Xeon(R) …, 2 cores, 7.8 GiB, Linux 6.1.0, virtual machine`, with `on battery` if
+  /// applicable.
   package var summary: String {
     var parts = [hardware]
     if memoryBytes > 0 { parts.append(HumanReadable.bytes(memoryBytes)) }
@@ -72,7 +72,7 @@ package struct MachineDescription: Sendable, Hashable, Codable {
     return parts.joined(separator: ", ")
   }
 
-  /// The summary of a report: with the power source, whatever it is.
+  /// The summary of a report: with the power source, unless the description lacks it.
   package var reportSummary: String {
     switch powerSource {
     case .mains: "\(summary), on mains"
@@ -81,7 +81,7 @@ package struct MachineDescription: Sendable, Hashable, Codable {
     }
   }
 
-  /// Of the machine this was built for.
+  /// The architecture for which this binary was built.
   package static var hostArchitecture: String {
     #if arch(x86_64)
       "x86_64"

@@ -1,14 +1,15 @@
-/// What a machine runs on: on battery, clocks and limits are often others.
+/// The power source of a machine. Clocks and power limits often differ on battery.
 package enum PowerSource: String, Sendable, Hashable, Codable {
   case mains
   case battery
-  /// Nothing says: a desktop, a guest.
+  /// The source is not reported, as on a desktop or in a guest.
   case unknown
 
-  /// Reads `/sys/class/power_supply`. A supply from outside that is online is mains, whatever a battery does meanwhile;
-  /// else a battery that discharges, or a supply from outside that is offline beside a battery, is a battery. Batteries
-  /// of mice and headphones (`scope` Device) and a UPS, which stands between the machine and the wall, power nothing
-  /// that is measured here.
+  /// Reads `/sys/class/power_supply`. An external supply that is online means mains, whatever the battery does.
+  /// Otherwise a discharging battery, or an offline external supply together with a battery, means battery.
+  ///
+  /// Batteries of peripherals (`scope` Device) and uninterruptible power supplies are ignored.
+  ///
   /// Source: Linux `Documentation/ABI/testing/sysfs-class-power`.
   package init(_ files: SystemFiles) {
     let folder = "sys/class/power_supply"

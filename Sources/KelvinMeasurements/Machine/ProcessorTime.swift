@@ -1,6 +1,6 @@
 import Glibc
 
-/// Processor time that was used, in seconds.
+/// Processor time in seconds.
 package struct ProcessorTime: Sendable, Hashable {
   package var user: Double
   package var kernel: Double
@@ -12,13 +12,13 @@ package struct ProcessorTime: Sendable, Hashable {
 
   package var seconds: Double { user + kernel }
 
-  /// Of this process, its ended threads included and its children not.
+  /// The time of this process, including its ended threads and excluding its children.
   package static var ofProcess: ProcessorTime { ProcessorTime(of: RUSAGE_SELF.rawValue) }
 
-  /// Of the calling thread.
+  /// The time of the calling thread.
   package static var ofThread: ProcessorTime { ProcessorTime(of: Self.thread) }
 
-  /// RUSAGE_THREAD, which is GNU's own.
+  /// `RUSAGE_THREAD`, a GNU extension.
   private static let thread: Int32 = 1
 
   private init(of whose: Int32) {

@@ -9,13 +9,13 @@ package struct SystemFiles: Sendable, Hashable {
     self.root = root.hasSuffix("/") ? root : root + "/"
   }
 
-  /// The machine's own files, not a copy of some.
+  /// Whether the root is that of the machine.
   package var isMachine: Bool { root == "/" }
 
-  /// Why a file gave no bytes.
+  /// The reason for which a file could not be read.
   package enum Failure: Error, Hashable, CustomStringConvertible {
     case system(Int32)
-    /// It goes on after this many bytes.
+    /// The file is longer than the limit; the value is the number of bytes read so far.
     case tooLong(Int)
 
     package var description: String {
@@ -25,11 +25,11 @@ package struct SystemFiles: Sendable, Hashable {
       }
     }
 
-    /// Present, but not for this user.
+    /// Whether the file exists but the user may not read it.
     package var isDenied: Bool { self == .system(EACCES) || self == .system(EPERM) }
   }
 
-  /// The bytes at `path` (relative to the root), of which there may be `limit`.
+  /// Returns the bytes at `path` (relative to the root), at most `limit`.
   package func bytes(_ path: String, limit: Int = 1 << 20) -> Result<[UInt8], Failure> {
     let descriptor = open((root + path).pathBytes, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return .failure(.system(errno)) }
@@ -48,15 +48,15 @@ package struct SystemFiles: Sendable, Hashable {
     }
   }
 
-  /// The text at `path` (relative to the root), without surrounding white space. Nil when it is absent, unreadable,
-  /// longer than `limit` bytes or not UTF-8: sensors vanish, and a missing value is not an error here.
+  /// Returns the string at `path` (relative to the root), without surrounding white space. Nil when the file is absent,
+  /// unreadable, longer than `limit` bytes or not UTF-8: sensors may disappear, so a missing value is not an error.
   package func text(_ path: String, limit: Int = 1 << 20) -> String? {
     guard case .success(let bytes) = bytes(path, limit: limit) else { return nil }
     return String(validating: bytes, as: UTF8.self).map { Self.trimmed($0) }
   }
 
-  /// The most bytes that this process has had resident (`VmHWM`; `ru_maxrss` would begin with what its parent held);
-  /// nil where the kernel does not say.
+  /// The peak resident memory of this process in bytes (`VmHWM`; `ru_maxrss` starts with the parent's value). Nil when
+  /// the kernel does not report it.
   package var peakResidentBytes: Int? {
     let line = text("proc/self/status")?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
     return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }.map { $0 << 10 }
@@ -64,7 +64,8 @@ package struct SystemFiles: Sendable, Hashable {
 
   package func integer(_ path: String) -> Int? { text(path, limit: 4096).flatMap { Int($0) } }
 
-  /// Names in the folder `path`, in order with numbers by value (`temp2` before `temp10`). Empty when there is none.
+  /// Returns the names in the folder `path`, with numbers ordered by value (`temp2` before `temp10`). Empty when the
+  /// folder does not exist.
   package func names(in path: String, prefix: String = "") -> [String] {
     guard let folder = opendir(root + path) else { return [] }
     defer { closedir(folder) }

@@ -1,15 +1,15 @@
-/// A device as it was when measured. A change of name, driver or version makes its measurements stale.
+/// The identity of a measured device. Measurements become stale when its name, driver or version changes.
 package struct DeviceIdentity: Sendable, Hashable, Codable {
   /// `cpu`, `vulkan:0`, `opencl:1`.
   package var id: String
   package var name: String
   package var driver: String
   package var version: String
-  /// As `kelvin devices` says it: `cpu`, `discrete GPU`, `software`.
+  /// The kind that `kelvin devices` prints: `cpu`, `discrete GPU`, `software`.
   package var kind: String?
-  /// Devices of one resource share silicon and never overlap.
+  /// The resource. Devices of one resource share hardware and never overlap.
   package var resource: String?
-  /// Bytes of values that the device can hold.
+  /// The bytes of values that the device can hold.
   package var memory: Int?
   package var power: DevicePower?
 
@@ -27,16 +27,16 @@ package struct DeviceIdentity: Sendable, Hashable, Codable {
     self.power = power
   }
 
-  /// Whether what was measured of one holds for the other.
+  /// Whether measurements of one device apply to the other.
   package func isSame(as other: DeviceIdentity) -> Bool {
     id == other.id && name == other.name && driver == other.driver && version == other.version
   }
 }
 
-/// What a device draws, in watts.
+/// The power of a device in watts.
 package struct DevicePower: Sendable, Hashable, Codable {
   package var idleWatts: Double
-  /// While it computes; at least `idleWatts`.
+  /// The power while it computes; at least `idleWatts`.
   package var busyWatts: Double
   /// `measured by RAPL`, `estimated: …`.
   package var source: String
@@ -47,6 +47,6 @@ package struct DevicePower: Sendable, Hashable, Codable {
     self.source = source
   }
 
-  /// Watts above idle: seconds of work times this is its dynamic energy.
+  /// The power above idle; multiplied by seconds of work, it gives the dynamic energy.
   package var dynamicWatts: Double { max(0, busyWatts - idleWatts) }
 }

@@ -44,7 +44,7 @@ extension MeasuredProfile: Codable {
 
   /// - Parameters:
   ///   - bytes: the JSON document, of this version or an earlier one.
-  ///   - document: what errors call it, usually the file's name.
+  ///   - document: the document's name in errors, usually the file's name.
   package init(json bytes: [UInt8], document: String) throws(MeasurementError) {
     self = try JSONDocument.decode(
       MeasuredProfile.self, from: bytes, document: document, format: Self.format, version: Self.version,
@@ -52,18 +52,18 @@ extension MeasuredProfile: Codable {
     try validate(document: document)
   }
 
-  /// Equal profiles give equal bytes.
+  /// Returns the JSON document. Equal profiles give equal bytes.
   package func json() throws(MeasurementError) -> [UInt8] { try JSONDocument.encode(self, document: "profile") }
 
-  /// What a profile says of itself: to read it takes a tenth of what the costs take.
+  /// The head of a profile without its costs, which takes a fraction of the time to read.
   package struct Head: Decodable, Sendable {
     private var label: Label?
     package var machine: MachineDescription
     package var devices: [DeviceIdentity]
-    /// Whether its costs were measured, and are no sample's.
+    /// Whether the costs were measured, as opposed to those of a sample.
     package var isMeasured: Bool { label ?? .measured == .measured }
 
-    /// - Throws: as `MeasuredProfile.init(json:document:)`; costs are not looked at.
+    /// - Throws: the errors of `MeasuredProfile.init(json:document:)`; costs are not checked.
     package init(json bytes: [UInt8], document: String) throws(MeasurementError) {
       self = try JSONDocument.decode(
         Head.self, from: bytes, document: document, format: MeasuredProfile.format, version: MeasuredProfile.version,

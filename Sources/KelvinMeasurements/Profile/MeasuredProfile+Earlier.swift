@@ -1,7 +1,8 @@
-/// What earlier versions of the document say otherwise.
+/// Conversion of earlier versions of the document.
 extension MeasuredProfile {
-  /// Before version 3 keys had the precision that was asked for, though every device computed in float32: costs of one
-  /// node under several of them become one, a certain one before a noisy one, the one of more samples before others.
+  /// Converts the keys of versions before 3, which contain the requested precision although every device computes in
+  /// float32. Costs of one node under several precisions are merged: a certain cost takes precedence over a noisy one,
+  /// then the cost with more samples.
   mutating func nameByEffectivePrecision() {
     let order = nodes.keys.sorted()
     var renamed: [String: [String: NodeCost]] = [:]
@@ -21,7 +22,7 @@ extension MeasuredProfile {
     }
   }
 
-  /// `relu(f32[1]) automatic 2t` as `relu(f32[1]) full 2t`; any other text as it is.
+  /// Converts `relu(f32[1]) automatic 2t` to `relu(f32[1]) full 2t`; returns other strings unchanged.
   private static func effective(_ key: String) -> String {
     let words = key.split(separator: " ", omittingEmptySubsequences: false)
     guard words.count > 2, let threads = words.last, threads.last == "t", Int(threads.dropLast()) != nil,

@@ -1,10 +1,11 @@
 extension MeasuredProfile {
-  /// This profile with a newer one laid over it.
+  /// Merges a newer profile into this one.
   ///
-  /// The newer measurement wins, except that a noisy one does not displace a quiet one. What was measured with another
-  /// driver, another device of the same id or another version of Kelvin is dropped, never mixed.
-  /// - Parameter acrossMachines: for what-if questions only; the result is described as `newer`'s machine.
-  /// - Throws: `differentMachine` when processor or core count differ.
+  /// The newer measurement takes precedence, except that a noisy one does not replace a certain one. Measurements with
+  /// another driver, another device of the same id or another version of Kelvin are dropped.
+  ///
+  /// - Parameter acrossMachines: for hypothetical questions only; the result describes `newer`'s machine.
+  /// - Throws: `differentMachine` when the processors or core counts differ.
   package func merging(
     _ newer: MeasuredProfile, acrossMachines: Bool = false
   ) throws(MeasurementError) -> MeasuredProfile {
@@ -72,7 +73,7 @@ extension MeasuredProfile {
 }
 
 extension TriedPlans {
-  /// Whether both answer one question.
+  /// Whether both compare plans under the same conditions.
   fileprivate func isAbout(_ other: TriedPlans) -> Bool {
     graph == other.graph && precision == other.precision && threads == other.threads && devices == other.devices
   }

@@ -1,4 +1,4 @@
-/// Why a profile, or one device's part of it, no longer describes what is there.
+/// The reason for which a profile, or one device's part of it, is outdated.
 package enum Staleness: Sendable, Hashable {
   case kelvinChanged(measured: String, now: String)
   case processorChanged(measured: String, now: String)
@@ -6,7 +6,7 @@ package enum Staleness: Sendable, Hashable {
   case deviceReplaced(id: String, measured: String, now: String)
   case driverChanged(id: String, measured: String, now: String)
 
-  /// The device whose measurements it invalidates; nil for all of them.
+  /// The device whose measurements are invalid; nil for all of them.
   package var device: String? {
     switch self {
     case .kelvinChanged, .processorChanged: nil
@@ -28,7 +28,7 @@ extension Staleness: CustomStringConvertible {
 }
 
 extension MeasuredProfile {
-  /// Everything that has changed since the measurement; empty for a profile that may be used as it is.
+  /// Returns all changes since the measurement; empty for a profile that is valid as it is.
   package func staleness(
     kelvinVersion: String, machine: MachineDescription, devices present: [DeviceIdentity]
   ) -> [Staleness] {
@@ -58,8 +58,8 @@ extension MeasuredProfile {
     return found
   }
 
-  /// The profile without the measurements that `staleness` invalidates: one device's, or, when the machine or Kelvin
-  /// itself changed, all of them.
+  /// Returns the profile without the measurements that `staleness` invalidates: those of one device, or all when the
+  /// machine or Kelvin changed.
   package func removing(_ staleness: [Staleness]) -> MeasuredProfile {
     if staleness.contains(where: { $0.device == nil }) {
       return MeasuredProfile(kelvinVersion: kelvinVersion, machine: machine, label: label, note: note)

@@ -1,5 +1,5 @@
 extension MeasuredProfile {
-  /// Refuses costs no machine can have and references to devices or nodes the document does not describe.
+  /// Rejects impossible costs, and references to devices or nodes that the document does not describe.
   func validate(document: String) throws(MeasurementError) {
     try ProfileValidator(profile: self, document: document).validate()
   }
@@ -108,7 +108,7 @@ private struct ProfileValidator {
     try seconds(cost.compile ?? 0, "\(place).compile")
   }
 
-  /// The graph's own rules (names once, no circles) are planning's to check.
+  /// Checks a graph's values. The planner checks its structure: unique names, no cycles.
   private func check(_ model: ProfiledModel, _ place: String) throws(MeasurementError) {
     guard model.threads >= 1 else { throw refuse("\(place).threads", "one or more", "\(model.threads)") }
     func check(_ values: [ProfiledModel.Value], _ place: String) throws(MeasurementError) {

@@ -1,41 +1,42 @@
-/// Measured costs of one machine, for any number of models: the only thing that flows back from running to planning.
+/// The measured costs of one machine, for any number of models. The planner reads them.
 ///
-/// A node is known by its fingerprint (operator, attributes, shapes), the precision that the device computes it in and
-/// the number of threads, so identical layers share entries, in one model and across models. `docs/profile-format.md` describes the document.
+/// A node is identified by its fingerprint (operator, attributes, shapes), the precision in which the device computes
+/// it and the number of threads. Identical layers therefore share entries, within a model and across models.
+/// `docs/profile-format.md` describes the document.
 package struct MeasuredProfile: Sendable, Hashable {
-  /// What the numbers are.
+  /// The origin of the costs.
   package enum Label: String, Sendable, Hashable, Codable {
     case measured
-    /// Computed or put together for questions of the form "what if", never measured as a whole.
+    /// Computed or assembled for hypothetical questions, never measured as a whole.
     case sample
   }
 
   package static let format = "kelvin-profile"
   package static let version = 3
-  /// Ten thousand nodes on ten devices stay below a quarter of this.
+  /// The largest document in bytes, more than four times that of ten thousand nodes on ten devices.
   package static let largestDocument = 128 << 20
 
   package var kelvinVersion: String
   package var label: Label
-  /// For people: where the numbers come from.
+  /// A remark for people on the origin of the costs.
   package var note: String?
-  /// Measuring ended early: some nodes or devices are missing.
+  /// Whether the measurement ended early, so that nodes or devices are missing.
   package var isPartial: Bool
   package var machine: MachineDescription
   package var devices: [DeviceIdentity]
-  /// Node key → device id → cost.
+  /// Costs by node key and device id.
   package var nodes: [String: [String: NodeCost]]
-  /// Node key → what the node does.
+  /// Work by node key.
   package var work: [String: NodeWork]
   package var transfers: [TransferCost]
   package var corun: [CorunFactor]
-  /// Model key → device id → cost.
+  /// Costs by model key and device id.
   package var startup: [String: [String: StartupCost]]
-  /// Model key → its graph.
+  /// Graphs by model key.
   package var models: [String: ProfiledModel]
-  /// Model key → how far predictions were from measurements.
+  /// Errors of predictions by model key.
   package var accuracy: [String: ModelAccuracy]
-  /// Plans that were run against one another; one for each graph, precision, number of threads and set of devices.
+  /// Comparisons of plans; one for each graph, precision, number of threads and set of devices.
   package var trials: [TriedPlans]
 
   package init(
@@ -71,7 +72,7 @@ package struct MeasuredProfile: Sendable, Hashable {
     corun.first { ($0.a == a && $0.b == b) || ($0.a == b && $0.b == a) }
   }
 
-  /// What was tried of a graph under the same choices on some of these devices, the most of them.
+  /// Returns the comparison of a graph's plans under the same conditions with the most devices among `devices`.
   package func trial(graph: String, precision: String, threads: Int, among devices: Set<String>) -> TriedPlans? {
     trials.filter {
       $0.graph == graph && $0.precision == precision && $0.threads == threads && $0.devices.isSubset(of: devices)
@@ -80,13 +81,13 @@ package struct MeasuredProfile: Sendable, Hashable {
 
   package func device(_ id: String) -> DeviceIdentity? { devices.first { $0.id == id } }
 
-  /// Share of `keys` that has a cost on `device`, 0...1.
+  /// Returns the share of `keys` with a cost on `device`, 0...1.
   package func coverage(of keys: [String], device: String) -> Double {
     guard !keys.isEmpty else { return 1 }
     return Double(keys.count { nodes[$0]?[device] != nil }) / Double(keys.count)
   }
 
-  /// The number of threads that most of the nodes were measured with; nil where no key says.
+  /// The number of threads with which most of the nodes were measured; nil when no key contains one.
   package var threads: Int? {
     var counts: [Int: Int] = [:]
     for key in nodes.keys {

@@ -1,9 +1,9 @@
-/// How far predictions of whole inferences were from what the same plans took, where both were measured.
+/// The errors of predicted times of whole inferences, compared with measured ones.
 package struct PredictionAccuracy: Sendable, Hashable, Codable {
-  /// Of `|predicted / measured − 1|`.
+  /// The median of `|predicted / measured − 1|`.
   package var median: Double
   package var largest: Double
-  /// Mean of `predicted / measured − 1`: above zero where predictions are too high.
+  /// The mean of `predicted / measured − 1`: above zero when predictions are too high.
   package var bias: Double
   package var plans: Int
 
@@ -15,7 +15,7 @@ package struct PredictionAccuracy: Sendable, Hashable, Codable {
   }
 
   /// - Parameter errors: `predicted / measured − 1` of each plan.
-  /// - Returns: nil where there are none.
+  /// - Returns: nil when `errors` is empty.
   package init?(_ errors: [Double]) {
     guard !errors.isEmpty else { return nil }
     let sizes = errors.map(abs).sorted()
@@ -25,8 +25,8 @@ package struct PredictionAccuracy: Sendable, Hashable, Codable {
   }
 }
 
-/// How far predictions of one model were off: of plans on one device, and of plans that mix devices, each mix predicted
-/// from costs to which the mix itself had not been fitted.
+/// The errors of one model's predictions, for plans on one device and for plans that mix devices. Each mixed plan is
+/// predicted from costs that were fitted without it.
 package struct ModelAccuracy: Sendable, Hashable, Codable {
   package var single: PredictionAccuracy?
   package var mixed: PredictionAccuracy?

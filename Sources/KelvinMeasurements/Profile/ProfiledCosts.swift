@@ -1,26 +1,26 @@
-/// Whose clock timed a node.
+/// The clock that timed a node.
 package enum TimingSource: String, Sendable, Hashable, Codable {
   case hostClock = "host clock"
   case deviceTimestamps = "device timestamps"
-  /// Nobody's: written by hand or computed, as samples and edited profiles are.
+  /// Not measured: written by hand or computed, as in samples and edited profiles.
   case stated
 }
 
-/// What one node costs on one device.
+/// The cost of one node on one device.
 package struct NodeCost: Sendable, Hashable {
-  /// Median seconds, warm, in context.
+  /// The median seconds of a warm run, in context.
   package var seconds: Double
-  /// Of the median.
+  /// The confidence interval of the median.
   package var interval: ConfidenceInterval
   package var samples: Int
   package var source: TimingSource
-  /// The interval stayed wider than asked for.
+  /// Whether the interval remained wider than asked for.
   package var isNoisy: Bool
-  /// Dynamic energy, above idle, where it was measured or estimated.
+  /// The dynamic energy above idle, measured or estimated; nil when unknown.
   package var joules: Double?
   /// Seconds of the first run after compilation.
   package var cold: Double?
-  /// Seconds of compilation that are this node's.
+  /// The part of the compilation that belongs to this node, in seconds.
   package var compile: Double?
 
   package init(
@@ -37,14 +37,14 @@ package struct NodeCost: Sendable, Hashable {
     self.compile = compile
   }
 
-  /// - Parameter bound: relative uncertainty of the median above which the cost is flagged noisy.
+  /// - Parameter bound: the relative uncertainty of the median above which the cost counts as noisy.
   package init(_ statistics: LatencyStatistics, source: TimingSource, bound: Double = 0.05, joules: Double? = nil) {
     self.init(
       seconds: statistics.median, interval: statistics.medianInterval, samples: statistics.count, source: source,
       isNoisy: !(statistics.relativeUncertainty <= bound), joules: joules)
   }
 
-  /// The same node where handing it to the device costs so many seconds more.
+  /// Returns the cost with the seconds of dispatch to the device added.
   package func adding(_ dispatch: Double) -> NodeCost {
     guard dispatch > 0 else { return self }
     var cost = self
@@ -56,7 +56,7 @@ package struct NodeCost: Sendable, Hashable {
     return cost
   }
 
-  /// What compilation and a first run take beyond a warm one; nil where neither was measured.
+  /// The additional seconds of compilation and a first run over a warm run; nil when neither was measured.
   package var startSeconds: Double? {
     cold == nil && compile == nil ? nil : (compile ?? 0) + max(0, (cold ?? seconds) - seconds)
   }
@@ -67,7 +67,7 @@ extension NodeCost: Codable {
     case seconds, interval, samples, source, isNoisy, joules, cold, compile
   }
 
-  /// Only `seconds` is needed: a cost written by hand is certain and counts as one sample.
+  /// Only `seconds` is required: a cost written by hand is certain and counts as one sample.
   package init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     let seconds = try fields.decode(Double.self, forKey: .seconds)
@@ -98,8 +98,8 @@ extension NodeCost: Codable {
   }
 }
 
-/// Handing a value of n bytes from one device to another takes `latency + n / bytesPerSecond`: the copy, and what plans
-/// that alternate between the two were measured to take beyond it.
+/// The cost of handing a value of n bytes from one device to another, `latency + n / bytesPerSecond`. It consists of
+/// the copy and of the additional time measured with plans that alternate between the two.
 package struct TransferCost: Sendable, Hashable {
   package var from: String
   package var to: String
@@ -108,9 +108,9 @@ package struct TransferCost: Sendable, Hashable {
   package var bytesPerSecond: Double
   package var samples: Int
   package var isNoisy: Bool
-  /// Power above idle while copying.
+  /// The power above idle while copying.
   package var watts: Double?
-  /// Of the copy by itself; nil where nobody told the two apart.
+  /// The cost of the copy alone; nil when it was not separated.
   package var copyLatency: Double?
   package var copyBytesPerSecond: Double?
 
@@ -137,7 +137,7 @@ extension TransferCost: Codable {
     case from, to, latency, bytesPerSecond, samples, isNoisy, watts, copyLatency, copyBytesPerSecond
   }
 
-  /// `samples` and `isNoisy` may be absent: a link written by hand is certain and counts as one sample.
+  /// `samples` and `isNoisy` are optional: a link written by hand is certain and counts as one sample.
   package init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
@@ -152,8 +152,8 @@ extension TransferCost: Codable {
   }
 }
 
-/// How much two devices gain by working at the same time: `(T_A + T_B) / T_AB`, 1 for none, 2 where both go on as if
-/// alone.
+/// The gain of two devices that work simultaneously: `(T_A + T_B) / T_AB`, 1 for none, 2 when neither slows the other
+/// down.
 package struct CorunFactor: Sendable, Hashable, Codable {
   package var a: String
   package var b: String
@@ -161,10 +161,10 @@ package struct CorunFactor: Sendable, Hashable, Codable {
   package var samples: Int
   package var isNoisy: Bool
 
-  /// Below this, two devices are planned as one resource.
+  /// The factor below which two devices are planned as one resource.
   package static let overlap = 1.25
-  /// From here on, two devices on one silicon are planned as two resources: each has cores of its own. Below it they
-  /// overlap where one leaves the other's cores idle, which is no second machine.
+  /// The factor from which two devices on the same hardware are planned as two resources, because each has its own
+  /// cores. Below it, they gain only when one leaves the other's cores idle.
   package static let independence = 1.6
 
   package init(a: String, b: String, factor: Double, samples: Int, isNoisy: Bool = false) {
@@ -179,14 +179,14 @@ package struct CorunFactor: Sendable, Hashable, Codable {
   package var areIndependent: Bool { factor >= Self.independence && !isNoisy }
 }
 
-/// What a model costs on one device before the first warm inference, in seconds.
+/// The costs of a model on one device before the first warm inference, in seconds.
 package struct StartupCost: Sendable, Hashable, Codable {
   package var load: Double
   package var compile: Double
   package var firstRun: Double
-  /// Compilation with packed weights and pipelines found in the cache.
+  /// Compilation with packed weights and pipelines in the cache.
   package var compileCached: Double?
-  /// The same while every processor is busy with something else.
+  /// The same while every processor is busy with other work.
   package var busyCompile: Double?
   package var busyFirstRun: Double?
 

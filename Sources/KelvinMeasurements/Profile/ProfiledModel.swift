@@ -1,9 +1,9 @@
-/// What a node does, by which its cost is estimated where it was not measured.
+/// The work of a node, from which its cost is estimated when it was not measured.
 package struct NodeWork: Sendable, Hashable, Codable {
   package var op: String
   /// Floating-point operations, a multiply-add counted as two.
   package var operations: Double
-  /// Bytes read and written once each, weights included.
+  /// Bytes read and written, counted once each, weights included.
   package var bytes: Double
 
   package init(op: String, operations: Double, bytes: Double) {
@@ -13,12 +13,12 @@ package struct NodeWork: Sendable, Hashable, Codable {
   }
 }
 
-/// A graph as planning needs it: nodes, and edges with bytes. With it a profile plans without the model's file.
+/// A graph in the form that planning needs: nodes, and edges with bytes. It permits planning without the model's file.
 package struct ProfiledModel: Sendable, Hashable, Codable {
   package struct Value: Sendable, Hashable {
     package var value: String
     package var bytes: Int
-    /// How often one inference makes each copy of it; infinite for one that is never copied.
+    /// The number of times that one inference makes each copy; infinite for a value that is never copied.
     package var copies: Double
 
     package init(value: String, bytes: Int, copies: Double = 1) {
@@ -28,29 +28,29 @@ package struct ProfiledModel: Sendable, Hashable, Codable {
     }
   }
 
-  /// What a node is that no device computes.
+  /// The role of a node that no device computes.
   package enum Role: String, Sendable, Hashable, Codable {
-    /// Memory that lasts from one inference to the next: it takes no time, anywhere.
+    /// State that persists between inferences; it takes no time on any device.
     case state
-    /// Control flow: the host takes steps for it, and its output is the signal by which it starts devices.
+    /// Control flow: the host executes its steps, and its output is the signal that starts devices.
     case branch, loop
   }
 
   package struct Node: Sendable, Hashable, Codable {
     package var name: String
-    /// Nil for what a device computes.
+    /// Nil for a node that a device computes.
     package var role: Role?
-    /// Under which `MeasuredProfile.nodes` and `work` have it, on every device that `keys` does not name.
+    /// The key in `MeasuredProfile.nodes` and `work`, on every device that is not in `keys`.
     package var key: String
-    /// By device, the keys of those that compute the node in another precision.
+    /// By device, the keys for devices that compute the node in another precision.
     package var keys: [String: String]?
     package var inputs: [String]
     package var outputs: [Value]
-    /// By device, why it cannot run the node.
+    /// By device, the reason why it cannot run the node.
     package var unsupported: [String: String]?
-    /// The node and role of each region around it, outermost first; nil at the top.
+    /// The node and role of each region around it, outermost first; nil at the top level.
     package var region: String?
-    /// How often one inference runs it, or of a branch or loop, begins one of its regions; nil for once.
+    /// The number of executions in one inference; for a branch or loop, of its regions. Nil means once.
     package var runs: Double?
 
     package init(
@@ -71,24 +71,24 @@ package struct ProfiledModel: Sendable, Hashable, Codable {
     package func key(on device: String) -> String { keys?[device] ?? key }
   }
 
-  /// As the user named the model.
+  /// The model as the user named it.
   package var name: String
   package var function: String
-  /// As it was asked for; the nodes' keys have what it came to.
+  /// The requested precision; the nodes' keys contain the effective one.
   package var precision: String
   package var threads: Int
-  /// The graph's fingerprint: a saved plan holds for it alone.
+  /// The fingerprint of the graph; a saved plan is valid for it only.
   package var graph: String?
   package var inputs: [Value]
   package var outputs: [String]
-  /// Values that control flow writes on the host, and those that it reads there.
+  /// The values that control flow writes on the host, and those that it reads there.
   package var hostWrites: [Value]?
   package var hostReads: [String]?
-  /// Branches, loops and states among them, each before what it holds.
+  /// The nodes, including branches, loops and states, each before the nodes that it contains.
   package var nodes: [Node]
-  /// By loop, the trips that it made each time that it was reached; nil where the model has no loop.
+  /// By loop, the mean number of iterations per execution; nil when the model has no loop.
   package var trips: [String: Double]?
-  /// By branch, the share in which it took its first side.
+  /// By branch, the share of executions that took its first side.
   package var thenShares: [String: Double]?
   /// Whether the model has branches, loops or states.
   package var hasControl: Bool?
@@ -114,7 +114,7 @@ package struct ProfiledModel: Sendable, Hashable, Codable {
   }
 }
 
-/// `copies` may be absent, which means 1; `"never"` where a value is not copied.
+/// `copies` is optional with default 1, and `"never"` for a value that is not copied.
 extension ProfiledModel.Value: Codable {
   private enum CodingKeys: String, CodingKey { case value, bytes, copies }
 

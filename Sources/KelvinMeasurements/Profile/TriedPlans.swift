@@ -1,19 +1,19 @@
 import KelvinBasics
 
-/// Plans of one graph that were run in turns on this machine, and which of them is used.
+/// The comparison of a graph's plans that were run in turns on this machine, with the plan to use.
 package struct TriedPlans: Sendable, Hashable, Codable {
   package struct Entry: Sendable, Hashable, Codable {
     /// `best`, or `only vulkan:0`.
     package var label: String
-    /// Node name to device id.
+    /// The device id of each node, by name.
     package var placement: [String: String]
-    /// As predicted when it was tried.
+    /// The seconds that were predicted when the plan was run.
     package var predicted: Double
     /// Median seconds of one warm inference.
     package var seconds: Double
     package var interval: ConfidenceInterval
     package var samples: Int
-    /// Whether one device runs everything it can.
+    /// Whether one device runs every node that it can.
     package var isSingleDevice: Bool
 
     package init(
@@ -30,15 +30,15 @@ package struct TriedPlans: Sendable, Hashable, Codable {
     }
   }
 
-  /// The graph's fingerprint.
+  /// The fingerprint of the graph.
   package var graph: String
   package var precision: String
   package var threads: Int
-  /// At least one.
+  /// The compared plans, at least one.
   package var entries: [Entry]
-  /// The plan to use: a mix only where it was measured faster than the fastest single device.
+  /// The index of the plan to use: a mixed plan only when it was measured faster than the fastest single device.
   package var chosen: Int
-  /// Why, in words.
+  /// The reason in words.
   package var reason: String
 
   package init(graph: String, precision: String, threads: Int, entries: [Entry], chosen: Int, reason: String) {
@@ -50,10 +50,10 @@ package struct TriedPlans: Sendable, Hashable, Codable {
     self.reason = reason
   }
 
-  /// What paired rounds say: the fastest single device, unless another plan was measured faster than it.
+  /// Chooses from paired rounds: the fastest single device, unless another plan was measured faster.
   ///
-  /// - Parameter seconds: for each plan its rounds, sample i of all from one round.
-  /// - Throws: `MeasurementError` where there are none, or not of each plan as many.
+  /// - Parameter seconds: the rounds of each plan; sample i of all plans is from the same round.
+  /// - Throws: `MeasurementError` when there are no rounds, or not the same number for each plan.
   package init(
     graph: String, precision: String, threads: Int,
     entries: [(label: String, placement: [String: String], predicted: Double, isSingleDevice: Bool)],
@@ -97,7 +97,7 @@ package struct TriedPlans: Sendable, Hashable, Codable {
     )
   }
 
-  /// What a comparison leaves open: "0.94 ×, between 0.86 and 1.03, in 12 pairs".
+  /// Returns the result of an undecided comparison: "0.94 ×, between 0.86 and 1.03, in 12 pairs".
   private static func doubt(_ comparison: PairedComparison) -> String {
     let pairs = "\(comparison.pairs) pair\(comparison.pairs == 1 ? "" : "s")"
     guard comparison.pairs >= PairedComparison.fewestPairs else { return "\(pairs), too few to tell" }
@@ -106,9 +106,9 @@ package struct TriedPlans: Sendable, Hashable, Codable {
       + " \(HumanReadable.significant(upper)), in \(pairs)"
   }
 
-  /// Devices on which the plans put something.
+  /// The devices that the plans use.
   package var devices: Set<String> { Set(entries.flatMap { $0.placement.values }) }
 
-  /// The entry of a placement; nil where it was not tried.
+  /// Returns the entry of a placement; nil when it was not run.
   package func entry(_ placement: [String: String]) -> Entry? { entries.first { $0.placement == placement } }
 }

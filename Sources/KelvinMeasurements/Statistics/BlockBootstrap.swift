@@ -1,13 +1,14 @@
 import Glibc
 package import KelvinBasics
 
-/// Resampling in circular blocks, because neighbouring measurements are correlated.
+/// Resampling in circular blocks, which preserves the correlation of neighbouring measurements.
+///
 /// Source: Politis and Romano, "A circular block-resampling procedure for stationary data", 1992.
 package struct BlockBootstrap {
   package let count: Int
   package let blockLength: Int
 
-  /// Block length ⌈∛n⌉, the usual order of magnitude for means and medians.
+  /// Creates a resampler. The default block length ⌈∛n⌉ is the usual order of magnitude for means and medians.
   package init(count: Int, blockLength: Int? = nil) {
     self.count = count
     self.blockLength = max(1, min(count, blockLength ?? Int(cbrt(Double(count)).rounded(.up))))
@@ -25,7 +26,7 @@ package struct BlockBootstrap {
     }
   }
 
-  /// The middle 95 % of bootstrap replicates by nearest rank.
+  /// Returns the middle 95 % of bootstrap replicates by nearest rank.
   package static func interval(_ replicates: [Double]) -> ConfidenceInterval {
     let sorted = replicates.sorted()
     return ConfidenceInterval(

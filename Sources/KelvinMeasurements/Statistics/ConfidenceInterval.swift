@@ -1,8 +1,8 @@
-/// A closed interval and the share of repetitions in which it holds the true value.
+/// A closed interval and the share of repetitions in which it contains the true value.
 package struct ConfidenceInterval: Sendable, Hashable, Codable {
   package var lower: Double
   package var upper: Double
-  /// Coverage actually reached, 0...1. Below the nominal 0.95 when there are too few samples.
+  /// The actual coverage, 0...1. Below the nominal 0.95 when there are too few samples.
   package var confidence: Double
 
   package init(lower: Double, upper: Double, confidence: Double) {

@@ -1,14 +1,15 @@
 import Glibc
 import KelvinBasics
 
-/// How latency settles over a long run: L(t) = L∞ − (L∞ − L₀) e^(−t/τ).
+/// The decay of latency over a long run: L(t) = L∞ − (L∞ − L₀) e^(−t/τ).
 ///
-/// The series is cut into at most 120 windows of equal time, each represented by its median. For a fixed τ the model is
-/// linear in L∞ and L₀, so τ is searched on a logarithmic grid from 1/100 of the span to the whole of it. Intervals
-/// come from a block bootstrap of the residuals. A decay is claimed only when the interval of S = L₀/L∞ leaves out 1
-/// and a constant series with the same noise, resampled in blocks, fits that well in at most one case of twenty:
-/// a free τ finds some curve in any noise, and the second condition pays for that. Nor is one claimed whose τ is
-/// shorter than three windows or frames: that is a slow beginning, and no decay has been seen.
+/// The series is divided into at most 120 windows of equal time, each represented by its median. For a fixed τ the
+/// model is linear in L∞ and L₀, so τ is searched on a logarithmic grid from 1/100 of the span to the whole span.
+/// Intervals come from a block bootstrap of the residuals.
+///
+/// A decay is reported only under two conditions. The interval of S = L₀/L∞ excludes 1. And a constant series with the
+/// same noise, resampled in blocks, fits as well in at most one case of twenty: a free τ fits some curve to any noise.
+/// A τ shorter than three windows or frames is a slow beginning and not a decay.
 package struct DecayFit: Sendable, Hashable, Codable {
   package enum Finding: String, Sendable, Hashable, Codable {
     case slowsDown = "slows down"
@@ -27,15 +28,15 @@ package struct DecayFit: Sendable, Hashable, Codable {
   package let stabilityInterval: ConfidenceInterval
   package let settledInterval: ConfidenceInterval
   package let finding: Finding
-  /// The run lasted at least 3 τ. Otherwise `settled` is an extrapolation.
+  /// Whether the run lasted at least 3 τ. Otherwise `settled` is an extrapolation.
   package let hasSettled: Bool
 
   static let fewestWindows = 12
-  /// Windows, none of which is shorter than the time between frames, within the shortest τ that is claimed.
+  /// The fewest windows within a reported τ, where no window is shorter than the time between frames.
   private static let fewestSteps = 3.0
 
   /// - Parameters:
-  ///   - times: seconds, ascending, when each inference began.
+  ///   - times: the start of each inference in seconds, ascending.
   ///   - latencies: seconds, one for each time.
   /// - Throws: `tooFewSamples` when fewer than 12 windows hold a sample, `seriesOfDifferentLength`, `invalidSample`.
   package init(times: [Double], latencies: [Double], seed: UInt64 = 1, resamples: Int = 400) throws(MeasurementError) {
@@ -91,13 +92,13 @@ package struct DecayFit: Sendable, Hashable, Codable {
     }
   }
 
-  /// The fitted latency `seconds` after the first sample.
+  /// Returns the fitted latency `seconds` after the first sample.
   package func latency(after seconds: Double) -> Double {
     settled - (settled - initial) * exp(-seconds / timeConstant)
   }
 
-  /// Seconds until `loss` (0.1 = 10 %) of the initial throughput is gone: τ ln((L∞ − L₀)/(L∞ − L₀/(1 − loss))).
-  /// Nil when no slowing was found or it never goes that far.
+  /// Returns the seconds until `loss` (0.1 = 10 %) of the initial throughput is lost: τ ln((L∞ − L₀)/(L∞ − L₀/(1 −
+  /// loss))). Nil when no slowdown was found or the loss is never reached.
   package func timeToLoss(_ loss: Double = 0.1) -> Double? {
     let reached = initial / (1 - loss)
     guard finding == .slowsDown, loss > 0, loss < 1, settled > reached else { return nil }

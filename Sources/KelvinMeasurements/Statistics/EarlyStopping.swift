@@ -1,22 +1,23 @@
 import Glibc
 
-/// A percentile that a run may claim with 99 % confidence, however few queries it made.
+/// A percentile that a run may claim with 99 % confidence for its number of queries.
 ///
-/// The rule is MLPerf LoadGen's early stopping for SingleStream, with tolerance 0: of n queries let t be the largest
-/// number with P(X ≤ t) ≤ 1 − c, where X ~ Binomial(n, 1 − p) counts the queries that a percentile p leaves above it.
-/// The t-th largest latency is then no less than the true percentile with confidence c. Without such a t ≥ 1 the run
-/// was too short; for p = 0.9 and c = 0.99 it takes 64 queries.
+/// The rule is MLPerf LoadGen's early stopping for SingleStream, with tolerance 0. For n queries, t is the largest
+/// number with P(X ≤ t) ≤ 1 − c, where X ~ Binomial(n, 1 − p) counts the queries above percentile p. The t-th largest
+/// latency is then at least the true percentile with confidence c.
+///
+/// Without such a t ≥ 1 the run was too short; p = 0.9 and c = 0.99 require 64 queries.
 package struct EarlyStopping: Sendable, Hashable, Codable {
-  /// p: the part of the queries that are answered at least that fast.
+  /// p: the share of the queries that are at least this fast.
   package let percentile: Double
   package let confidence: Double
-  /// n.
+  /// n: the number of queries.
   package let queries: Int
-  /// n for which t = 1.
+  /// The n for which t = 1.
   package let fewestQueries: Int
-  /// Queries slower than the estimate, t − 1; nil where there were too few queries.
+  /// The number of queries slower than the estimate, t − 1; nil for too few queries.
   package let discarded: Int?
-  /// Seconds; nil where there were too few queries.
+  /// The estimate in seconds; nil for too few queries.
   package let estimate: Double?
 
   /// - Parameters:
@@ -34,10 +35,10 @@ package struct EarlyStopping: Sendable, Hashable, Codable {
     estimate = allowance.map { samples.sorted()[samples.count - $0] }
   }
 
-  /// t; nil where it is 0.
+  /// Returns t; nil if it is 0.
   private static func allowance(_ count: Int, _ percentile: Double, _ confidence: Double) -> Int? {
     let above = 1 - percentile
-    // The sum of the binomial's terms from 0 on, each from the one before in logarithms.
+    // The sum of the binomial terms from 0 on, each computed from the previous one in logarithms.
     var term = Double(count) * log(percentile)
     var sum = exp(term)
     var allowed = 0

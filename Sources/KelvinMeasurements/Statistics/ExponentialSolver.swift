@@ -1,12 +1,13 @@
 import Glibc
 
-/// Least squares of y = L∞ − (L∞ − L₀) e^(−t/τ) at fixed times, L₀ and L∞ above zero, over a grid of τ prepared once.
+/// The least-squares fit of y = L∞ − (L∞ − L₀) e^(−t/τ) at fixed times, with positive L₀ and L∞, over a precomputed
+/// grid of τ.
 struct ExponentialSolver {
   struct Solution {
     var initial: Double
     var settled: Double
     var tau: Double
-    /// Sum of squared residuals.
+    /// The sum of squared residuals.
     var error: Double
 
     var stability: Double { settled > 0 ? initial / settled : .infinity }
@@ -23,7 +24,7 @@ struct ExponentialSolver {
 
   private let bases: [Basis]
 
-  /// A logarithmic grid of τ in seconds; 64 steps over a factor of 100 are 7.6 % apart.
+  /// Creates a logarithmic grid of τ in seconds; 64 steps over a factor of 100 are 7.6 % apart.
   init(times: [Double], tauFrom shortest: Double, to longest: Double, steps: Int = 64) {
     bases = (0..<steps).map { step in
       let tau = shortest * pow(longest / shortest, Double(step) / Double(steps - 1))
@@ -45,7 +46,7 @@ struct ExponentialSolver {
       guard determinant > 1e-12 * n * basis.sumOfSquares else { continue }
       let slope = (n * product - basis.sum * sum) / determinant
       let settled = (sum - slope * basis.sum) / n
-      // No latency is below zero, neither at the beginning nor in the end.
+      // Latencies are positive, both initially and finally.
       guard settled > 0, settled + slope > 0 else { continue }
       var error = 0.0
       for index in values.indices {

@@ -2,8 +2,8 @@ import Glibc
 
 /// The summary of one series of latencies, in seconds.
 ///
-/// Percentiles are nearest-rank: the q-quantile of n samples is the ⌈q·n⌉-th smallest, so every number reported is a
-/// number that was measured. For even n the median is therefore the lower of the two middle samples.
+/// Percentiles are nearest-rank: the q-quantile of n samples is the ⌈q·n⌉-th smallest, so every reported value was
+/// measured. For even n the median is therefore the lower of the two middle samples.
 package struct LatencyStatistics: Sendable, Hashable, Codable {
   package let count: Int
   package let minimum: Double
@@ -12,7 +12,7 @@ package struct LatencyStatistics: Sendable, Hashable, Codable {
   package let p99: Double
   package let maximum: Double
   package let mean: Double
-  /// Of the median, at 95 % or the most that `count` samples can give.
+  /// The interval of the median, at 95 % or the most that `count` samples permit.
   package let medianInterval: ConfidenceInterval
 
   package var median: Double { p50 }
@@ -35,23 +35,24 @@ package struct LatencyStatistics: Sendable, Hashable, Codable {
     medianInterval = Self.medianInterval(ofSorted: sorted)
   }
 
-  /// Half the width of the median's interval over the median: 0.02 reads "± 2 %". Infinite where the median is zero
-  /// and the interval is not.
+  /// Half the width of the median's interval divided by the median: 0.02 means "± 2 %". Infinite when the median is
+  /// zero and the interval is not.
   package var relativeUncertainty: Double {
     let half = (medianInterval.upper - medianInterval.lower) / 2
     return half == 0 ? 0 : half / p50
   }
 
-  /// The nearest-rank percentile. Integer arithmetic: 0.9 × 30 must be rank 27, not 28.
+  /// Returns the nearest-rank percentile. Integer arithmetic ensures that 0.9 × 30 gives rank 27, not 28.
+  ///
   /// - Parameter sorted: ascending and not empty.
   package static func percentile(perMille: Int, ofSorted sorted: [Double]) -> Double {
     let rank = (sorted.count * min(max(perMille, 0), 1000) + 999) / 1000
     return sorted[max(rank, 1) - 1]
   }
 
-  /// The distribution-free interval of the median between two order statistics (David and Nagaraja, "Order
-  /// Statistics", §7.1): with B ~ Binomial(n, ½), [x₍l₎, x₍n+1−l₎] covers with probability 1 − 2 P(B < l); the largest
-  /// l that keeps this at 95 % is taken, or l = 1 when none does (fewer than six samples).
+  /// Returns the distribution-free interval of the median between two order statistics (David and Nagaraja, "Order
+  /// Statistics", §7.1). With B ~ Binomial(n, ½), [x₍l₎, x₍n+1−l₎] covers the median with probability 1 − 2 P(B < l).
+  /// The largest l that keeps this at 95 % is used, or l = 1 if there is none (fewer than six samples).
   static func medianInterval(ofSorted sorted: [Double], confidence: Double = 0.95) -> ConfidenceInterval {
     let n = sorted.count
     var logProbability = -Double(n) * log(2.0)

@@ -1,17 +1,18 @@
-/// Minimises `Σ weight (row · x − target)²` over `x ≥ 0`, with a trace of ridge that shares a sum among columns which
-/// the rows do not tell apart.
+/// Minimizes `Σ weight (row · x − target)²` over `x ≥ 0`. A small ridge term divides a sum among columns that the rows
+/// do not distinguish.
 ///
-/// Source: C. Lawson, R. Hanson, "Solving Least Squares Problems", 1974, chapter 23: columns enter one at a time where
-/// the error falls fastest, and leave where they would become negative.
+/// Source: C. Lawson, R. Hanson, "Solving Least Squares Problems", 1974, chapter 23. Columns enter one at a time, the
+/// one with the steepest descent of the error first, and leave when they would become negative.
 package enum NonNegativeLeastSquares {
-  /// Beside the columns' own power, which is scaled to 1.
+  /// The ridge relative to the columns' own power, which is scaled to 1.
   private static let ridge = 1e-9
 
   /// - Parameters:
-  ///   - rows: each of the same number of columns.
-  ///   - weights: of the squared residuals; all 1 where nil.
-  ///   - reluctance: for each column, how much less it takes of what could as well be another's; all 1 where nil.
-  /// - Returns: one coefficient a column; that of a column which is zero throughout is zero.
+  ///   - rows: each with the same number of columns.
+  ///   - weights: the weights of the squared residuals; all 1 if nil.
+  ///   - reluctance: the factor of the ridge for each column: a larger one receives less of an ambiguous sum. All 1 if
+  ///     nil.
+  /// - Returns: one coefficient for each column; zero for a column of zeros.
   package static func solve(
     _ rows: [[Double]], _ targets: [Double], weights: [Double]? = nil, reluctance: [Double]? = nil
   ) -> [Double] {
@@ -40,7 +41,7 @@ package enum NonNegativeLeastSquares {
     var x = Array(repeating: 0.0, count: columns)
     var isFree = Array(repeating: false, count: columns)
     let tolerance = 1e-12 * (right.map(abs).max() ?? 0)
-    // Each round frees one column for good but for ties; the bound ends what rounding would repeat.
+    // Each round frees one column permanently except for ties; the limit ends repetitions caused by rounding.
     for _ in 0..<3 * columns + 1 {
       let gradient = (0..<columns).map { a in right[a] - zip(gram[a], x).reduce(0) { $0 + $1.0 * $1.1 } }
       guard let entering = (0..<columns).filter({ !isFree[$0] }).max(by: { gradient[$0] < gradient[$1] }),
@@ -70,7 +71,7 @@ package enum NonNegativeLeastSquares {
     return x
   }
 
-  /// The equations of the free columns alone, by Gaussian elimination; the ridge keeps them regular.
+  /// Solves the equations of the free columns by Gaussian elimination; the ridge keeps them regular.
   private static func solve(_ gram: [[Double]], _ right: [Double], _ free: [Int]) -> [Double] {
     var rows = free.map { a in free.map { gram[a][$0] } + [right[a]] }
     let count = free.count

@@ -1,41 +1,42 @@
 import Glibc
 
-/// Whether one of two interleaved series is faster, as far as the measurements can tell.
+/// The comparison of two interleaved series.
 ///
-/// Sample i of both series belongs to one round, so a disturbance of the machine hits both and cancels in the ratio.
-/// Drop rounds that were disturbed on one side only before comparing.
+/// Sample i of both series belongs to one round, so a disturbance of the machine affects both and cancels in the ratio.
+/// Rounds that were disturbed for one series only must be removed before comparing.
 package struct PairedComparison: Sendable, Hashable, Codable {
   package enum Verdict: String, Sendable, Hashable, Codable {
     case faster
     case slower
     case noDifferenceMeasured = "no difference measured"
-    /// There were too few pairs, or they scatter too much, for a difference of `tellingFactor` to show.
+    /// Too few pairs, or too much scatter to detect a difference of `tellingFactor`.
     case notCompared = "not compared"
   }
 
-  /// Median over the pairs of candidate seconds / baseline seconds: 0.8 means the candidate takes 80 % of the time.
+  /// The median over the pairs of candidate seconds / baseline seconds: 0.8 means that the candidate takes 80 % of the
+  /// time.
   package let ratio: Double
-  /// Of the typical ratio: from the mean of the pairs' logarithms, whatever their neighbours' correlation
-  /// (`CorrelatedMean`), and drawn out to hold `ratio`.
+  /// The interval of the typical ratio, from the mean of the pairs' logarithms for any correlation of neighbours
+  /// (`CorrelatedMean`), extended to contain `ratio`.
   package let interval: ConfidenceInterval
-  /// Of the candidate against the baseline.
+  /// The verdict on the candidate, compared with the baseline.
   package let verdict: Verdict
   package let pairs: Int
-  /// In logarithms: half the interval, and what a true ratio needs beyond an edge to be measured beyond it in 8 of 10
-  /// runs.
+  /// In logarithms: half the interval, and the distance of a true ratio beyond an edge at which it is measured beyond
+  /// the edge in 8 of 10 runs.
   private let reach: Double
   private let margin: Double
 
-  /// Below this many pairs nothing is compared.
+  /// The fewest pairs of a comparison.
   package static let fewestPairs = 6
 
-  /// Where not even this true ratio would have been seen, that none was measured says nothing.
+  /// The true ratio that must have been detectable for "no difference measured" to be reported.
   package static let tellingFactor = 2.0
 
   /// - Parameters:
-  ///   - candidate: seconds, sample i measured next to `baseline[i]`.
+  ///   - candidate: seconds; sample i was measured next to `baseline[i]`.
   ///   - baseline: seconds, positive.
-  ///   - level: the share of runs in which equal series may be called different, 0 < level < 1.
+  ///   - level: the probability with which equal series may be called different, 0 < level < 1.
   /// - Throws: `seriesOfDifferentLength`, `tooFewSamples` when empty, `invalidSample` unless positive and finite.
   package init(candidate: [Double], baseline: [Double], level: Double = 0.05) throws(MeasurementError) {
     guard candidate.count == baseline.count else {
@@ -68,9 +69,9 @@ package struct PairedComparison: Sendable, Hashable, Codable {
     }
   }
 
-  /// The difference, 0.12 for 12 %, that would have had a verdict in 8 of 10 runs like this one; infinite where nothing
-  /// was compared.
+  /// Returns the relative difference, 0.12 for 12 %, that would have had a verdict in 8 of 10 runs like this one;
+  /// infinite when nothing was compared.
   ///
-  /// - Parameter smallest: what a measured difference must reach to be called one.
+  /// - Parameter smallest: the smallest relative difference that counts.
   package func detectable(smallest: Double = 0) -> Double { expm1(max(reach, log1p(smallest)) + margin) }
 }

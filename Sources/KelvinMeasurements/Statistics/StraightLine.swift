@@ -1,14 +1,14 @@
 import Glibc
 
-/// The line through points that leaves the least squares: y = at zero + slope · x.
+/// The least-squares line through points: y = `atZero` + `slope` · x.
 package struct StraightLine: Sendable, Hashable, Codable {
   /// y at x = 0.
   package let atZero: Double
   package let slope: Double
-  /// The root of the mean square of what points are off, each as a share of the line's own value.
+  /// The root mean square of the points' deviations, each relative to the line's value.
   package let residual: Double
 
-  /// - Throws: `seriesOfDifferentLength`; `tooFewSamples` for fewer than three different x; `invalidSample` for a number
+  /// - Throws: `seriesOfDifferentLength`; `tooFewSamples` for fewer than three distinct x; `invalidSample` for a number
   ///   that is not finite.
   package init(_ x: [Double], _ y: [Double]) throws(MeasurementError) {
     guard x.count == y.count else { throw .seriesOfDifferentLength(candidate: x.count, baseline: y.count) }

@@ -1,16 +1,17 @@
 import Glibc
 
-/// Student's t distribution for whole degrees of freedom.
+/// Student's t distribution for integer degrees of freedom.
+///
 /// Source: Abramowitz and Stegun, "Handbook of Mathematical Functions", 26.7.3 and 26.7.4.
 enum StudentT {
-  /// The t that |T| exceeds with probability `level`.
+  /// Returns the t that |T| exceeds with probability `level`.
   ///
   /// - Parameters:
   ///   - level: 0 < level < 1.
-  ///   - degrees: of freedom; at least 1.
+  ///   - degrees: degrees of freedom, at least 1.
   static func twoSided(level: Double, degrees: Int) -> Double {
     let root = Double(degrees).squareRoot()
-    // Bisection over θ = arctan (t / √ν), in which the probability within ± t has no tail.
+    // Bisection over θ = arctan (t / √ν), which has a finite range.
     var (lower, upper) = (0.0, Double.pi / 2)
     for _ in 0..<80 {
       let middle = (lower + upper) / 2
@@ -19,7 +20,7 @@ enum StudentT {
     return root * tan((lower + upper) / 2)
   }
 
-  /// P(|T| ≤ √ν tan θ).
+  /// Returns P(|T| ≤ √ν tan θ).
   private static func within(angle: Double, degrees: Int) -> Double {
     let (sine, cosine) = (sin(angle), cos(angle))
     var sum = 0.0

@@ -1,6 +1,6 @@
-/// Throughput of the last third of a run over that of its first third: 1 is steady, 0.8 has lost a fifth.
+/// The throughput of the last third of a run divided by that of its first third: 1 is steady, 0.8 is a loss of a fifth.
 package enum ThroughputDrift {
-  /// Of inferences made back to back, in order. Thirds by count; nil for fewer than three samples or no time spent.
+  /// Returns the drift of consecutive inferences, with thirds by count. Nil for fewer than three samples or zero time.
   package static func backToBack(latencies: [Double]) -> Double? {
     let third = latencies.count / 3
     guard third > 0 else { return nil }
@@ -9,8 +9,8 @@ package enum ThroughputDrift {
     return first > 0 && last > 0 ? first / last : nil
   }
 
-  /// Of a paced stream: completions in the last third of `start...end` over those in the first. All in seconds on one
-  /// clock. Nil when nothing completed in the first third or the span is empty.
+  /// Returns the drift of a paced stream: completions in the last third of `start...end` divided by those in the first,
+  /// in seconds on one clock. Nil when nothing completed in the first third or the span is empty.
   package static func paced(completions: [Double], start: Double, end: Double) -> Double? {
     let third = (end - start) / 3
     guard third > 0, third.isFinite else { return nil }

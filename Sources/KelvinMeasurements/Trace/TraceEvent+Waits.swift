@@ -1,6 +1,6 @@
 extension [TraceEvent] {
-  /// The events of one inference, with the part of each transfer in which its source was still computing told apart as
-  /// waiting: a session times the two together.
+  /// Returns the events of one inference with each transfer divided into waiting and copying, which a session times
+  /// together. The transfer waits while its source still computes.
   package func separatingWaits() -> [TraceEvent] {
     var busy: [String: [TraceEvent]] = [:]
     for event in self where event.kind == .node { busy[event.device, default: []].append(event) }

@@ -1,4 +1,4 @@
-/// A stretch of time on one queue of one device.
+/// A time span on one queue of one device.
 package struct TraceEvent: Sendable, Hashable, Codable {
   package enum Kind: String, Sendable, Hashable, Codable {
     case load
@@ -10,16 +10,16 @@ package struct TraceEvent: Sendable, Hashable, Codable {
     case host
     /// A frame of a stream, from arrival to answer.
     case frame
-    /// A side of a branch, a loop, or one trip of it, around the work in it.
+    /// A side of a branch, a loop, or one iteration of a loop, around the work in it.
     case region
   }
 
-  /// In the user's words: the layer, or `input: cpu → vulkan:0`.
+  /// The name for users: the layer, or `input: cpu → vulkan:0`.
   package var name: String
   package var kind: Kind
-  /// Device id; for a transfer the one that receives.
+  /// The device id; for a transfer, the receiving device.
   package var device: String
-  /// Of the device, `0` where it has one only.
+  /// The queue of the device; `0` if it has only one.
   package var queue: String
   /// Seconds on the monotonic clock, or from the start of the trace.
   package var start: Double
@@ -44,11 +44,11 @@ package struct TraceEvent: Sendable, Hashable, Codable {
   package var end: Double { start + duration }
 }
 
-/// Values of one counter track at one moment, e.g. headroom, clock ratio, steal.
+/// The values of one counter track at one moment, e.g. headroom, clock ratio, steal.
 package struct TraceCounter: Sendable, Hashable, Codable {
   package var name: String
   package var at: Double
-  /// Series → value.
+  /// Values by series.
   package var values: [String: Double]
 
   package init(name: String, at: Double, values: [String: Double]) {
@@ -58,7 +58,7 @@ package struct TraceCounter: Sendable, Hashable, Codable {
   }
 }
 
-/// Something that happened at one moment: a governor's action with its cause, a dropped frame.
+/// An event at one moment: a governor's action with its cause, a dropped frame.
 package struct TraceMark: Sendable, Hashable, Codable {
   package var name: String
   package var at: Double
@@ -83,7 +83,7 @@ package struct Trace: Sendable, Hashable, Codable {
     self.marks = marks
   }
 
-  /// Takes in another recording, whose beginning is moved.
+  /// Appends another recording, shifted by `offset` seconds.
   package mutating func append(_ other: Trace, at offset: Double) {
     var other = other
     for index in other.events.indices { other.events[index].start += offset }

@@ -1,9 +1,9 @@
 import KelvinBasics
 
-/// Writes the Trace Event Format that Perfetto and chrome://tracing open: slices on `TraceTracks`, arrows along
-/// transfers, counters and marks. Times are microseconds from the earliest entry, three decimals.
+/// Writes the Trace Event Format, which Perfetto and chrome://tracing open: slices on `TraceTracks`, arrows along
+/// transfers, counters and marks. Times are microseconds from the earliest entry, with three decimals.
 package enum TraceExport {
-  /// - Returns: UTF-8 JSON. The same trace gives the same bytes whatever order it was recorded in.
+  /// - Returns: UTF-8 JSON. The same trace gives the same bytes for any recording order.
   package static func chromeJSON(_ trace: Trace) -> [UInt8] {
     let events = trace.events.filter { $0.start.isFinite && $0.duration.isFinite && $0.duration >= 0 }
       .sorted { order($0) < order($1) }
@@ -11,7 +11,7 @@ package enum TraceExport {
     let marks = trace.marks.filter { $0.at.isFinite }.sorted { ($0.at, $0.name) < ($1.at, $1.name) }
     let origin = [events.first?.start, counters.first?.at, marks.first?.at].compactMap { $0 }.min() ?? 0
     func nanoseconds(_ at: Double) -> Int { Int(min(max(((at - origin) * 1e9).rounded(), 0), 9e17)) }
-    // Ends are rounded as beginnings are, so that spans that touch go on touching.
+    // Ends are rounded like beginnings, so that adjacent spans remain adjacent.
     let spans = events.map { nanoseconds($0.start)..<max(nanoseconds($0.end), nanoseconds($0.start)) }
 
     let tracks = TraceTracks(events, spans)
@@ -31,7 +31,7 @@ package enum TraceExport {
     }
     for (number, arrow) in TraceFlows(events).arrows.enumerated() {
       let (from, to) = (spans[arrow.from], spans[arrow.to])
-      // An arrow is tied to the slices that enclose its ends.
+      // An arrow is attached to the slices that enclose its ends.
       let leaves = max(from.lowerBound, from.upperBound - 1)
       guard leaves <= to.lowerBound else { continue }
       writer.flow("s", number, at: leaves, tracks.tracks[tracks.trackOf[arrow.from]])
@@ -42,13 +42,13 @@ package enum TraceExport {
     return writer.finish()
   }
 
-  /// By time, the enclosing span first.
+  /// Returns the sort key: by time, the enclosing span first.
   private static func order(_ event: TraceEvent) -> (Double, Double, String, String, String) {
     (event.start, -event.duration, event.device, event.queue, event.name)
   }
 }
 
-/// Writes events one to a line. Times are nanoseconds.
+/// Writes one event per line. Times are in nanoseconds.
 private struct EventWriter {
   private var text = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":["
   private var isFirst = true

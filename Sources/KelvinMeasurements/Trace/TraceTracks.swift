@@ -1,7 +1,7 @@
-/// The processes and threads of an exported trace, numbered in reading order: a process for each device with a thread
-/// for each queue, one for all transfers with a thread for each route, one for counters and marks.
+/// The processes and threads of an exported trace, numbered in reading order. Each device is a process with a thread
+/// for each queue. One process holds all transfers with a thread for each route, and one the counters and marks.
 ///
-/// A thread's slices must nest: spans that only overlap in part are put on further threads of the same name.
+/// The slices of a thread must nest, so spans that overlap partially are put on further threads of the same name.
 struct TraceTracks {
   struct Track: Hashable {
     var process: Int
@@ -9,10 +9,10 @@ struct TraceTracks {
     var name: String
   }
 
-  /// Names, by number.
+  /// The names by number.
   private(set) var processes: [String] = []
   private(set) var tracks: [Track] = []
-  /// The number of the track of each event.
+  /// The index of the track of each event.
   private(set) var trackOf: [Int]
   /// The process of counters and marks.
   let machine: Int
@@ -20,11 +20,11 @@ struct TraceTracks {
   private struct Key: Hashable {
     var process: String
     var thread: String
-    /// The how manyth thread of that name.
+    /// The index of the thread among those of the same name.
     var copy: Int
   }
 
-  /// - Parameter events: by time, the enclosing span first, in nanoseconds.
+  /// - Parameter events: in order of time, the enclosing span first; spans are in nanoseconds.
   init(_ events: [TraceEvent], _ spans: [Range<Int>]) {
     var open: [Key: [Int]] = [:]
     var keys: [Key] = []
@@ -73,18 +73,19 @@ struct TraceTracks {
   }
 }
 
-/// Arrows of a trace: from what made a value to its transfer, and on to what first runs where it arrived.
+/// The arrows of a trace: from the producer of a value to its transfer, and on to the first work on the receiving
+/// device.
 struct TraceFlows {
-  /// Numbers of the two events.
+  /// The indices of the two events.
   private(set) var arrows: [(from: Int, to: Int)] = []
 
-  /// - Parameter events: by time.
+  /// - Parameter events: in order of time.
   init(_ events: [TraceEvent]) {
     var work: [String: [Int]] = [:]
     for (number, event) in events.enumerated() where event.kind == .node || event.kind == .segment {
       work[event.device, default: []].append(number)
     }
-    // Of work that ends after a transfer has begun the last one that began before it is taken.
+    // The producer is the last work on the source device that began before the transfer.
     for (number, transfer) in events.enumerated() where transfer.kind == .transfer {
       if let from = transfer.details["from"], let candidates = work[from] {
         let later = Self.firstIndex(candidates) { events[$0].start >= transfer.start }
@@ -97,7 +98,7 @@ struct TraceFlows {
     }
   }
 
-  /// By bisection: the first of the numbers for which `holds`, which holds for all after it.
+  /// Returns by bisection the index of the first number for which `holds`; `holds` must be true for all after it.
   private static func firstIndex(_ numbers: [Int], where holds: (Int) -> Bool) -> Int {
     var (low, high) = (0, numbers.count)
     while low < high {

@@ -1,10 +1,10 @@
-/// A pipelined goal's answer: the least largest load, and what it would be with each node elsewhere.
+/// The answer for a pipelined goal: the placement with the least largest load, and the load with each node elsewhere.
 struct BalanceAnswer {
   private let problem: PlanningProblem
   private let loads: Loads
   private let budget: Int
   private var index: ProblemIndex { problem.index }
-  /// Nodes times devices up to which every regret is searched anew.
+  /// The largest number of nodes times devices for which every regret is searched again.
   private static let mostSearchedAgain = 96
   private static let mostDescended = 1_024
 
@@ -57,7 +57,7 @@ struct BalanceAnswer {
     var plans: [(node: Int, device: Int, plan: BalancedPlan)] = []
   }
 
-  /// Every node on every other device, searched anew.
+  /// Searches again with every node pinned to every other device.
   private func searched(_ found: BalanceSearch.Found) -> Elsewhere {
     let count = index.deviceCount
     var elsewhere = Elsewhere(totals: index.seconds.map { _ in .infinity }, isExact: true)
@@ -76,7 +76,8 @@ struct BalanceAnswer {
     return elsewhere
   }
 
-  /// Every node on every other device, with the others descending from where they are, or, in a large graph, staying.
+  /// Moves every node to every other device. The other nodes descend from their devices, or, in a large graph, stay
+  /// there.
   private func descended(_ found: BalanceSearch.Found) -> Elsewhere {
     let count = index.deviceCount
     var elsewhere = Elsewhere(totals: index.seconds.map { _ in .infinity }, isExact: false)

@@ -1,22 +1,22 @@
 import KelvinBasics
 
-/// What a goal's search found, in the numbers that explanations are made of. Costs are the goal's: seconds that it
-/// minimises.
+/// The result of a goal's search, from which explanations are made. Costs are the seconds that the goal minimizes.
 struct GoalAnswer {
   var placement: [Int]
   var solution: PlanSolution
-  /// The least objective with a node on a device and all else best, `node * devices + device`; infinite where not known.
+  /// The least objective with a node on a device and all else optimal, `node * devices + device`; infinite when
+  /// unknown.
   var totals: [Double]
-  /// False where some total is an upper bound or not known.
+  /// Whether all totals are exact; false when one is an upper bound or unknown.
   var hasExactTotals: Bool
-  /// What a node costs by itself on a device, `node * devices + device`; infinite where it may not run.
+  /// The cost of a node alone on a device, `node * devices + device`; infinite where the node may not run.
   var here: [Double]
   var singles: [SingleDevicePlan]
-  /// Other plans worth trying, best first.
+  /// Other plans to consider, best first.
   var near: [RankedPlan]
 }
 
-/// Says of every node which devices were weighed, why one was chosen, and what another would cost.
+/// Explains each node: the considered devices, the reason for the choice, and the cost of the alternatives.
 struct Explainer {
   private let problem: PlanningProblem
   private let answer: GoalAnswer

@@ -1,6 +1,7 @@
 extension LatencySearch {
-  /// What the regrets of a serial goal need: for two devices from the cut, else from both searches joined at every node, as
-  /// far as a share of the budget goes, or, in a wide graph, from moving nodes of `placement` alone.
+  /// Returns the data for the regrets of a serial goal. With two devices, the minimum cut supplies them. Otherwise two
+  /// searches are joined at every node, within a share of the budget. In a wide graph, single moves of nodes of
+  /// `placement` are used.
   func marginals(around placement: [Int]) throws(PlanningError) -> (any Marginals)? {
     let share = budget / 4
     if let pair = DevicePair(index, seconds: index.seconds) {
@@ -19,7 +20,7 @@ extension LatencySearch {
       index, costs, frontier, seconds: index.seconds, forward: forward, backward: backward, budget: budget)
   }
 
-  /// `found`, or what the joined searches know to be better, where `found` is approximate.
+  /// Returns `found`, or a better plan that the joined searches know if `found` is approximate.
   func improving(_ found: Found, by marginals: (any Marginals)?) -> Found {
     guard found.method == .approximate, let marginals,
       let least = marginals.totals.indices.min(by: { marginals.totals[$0] < marginals.totals[$1] })
@@ -35,8 +36,9 @@ extension LatencySearch {
     return improved
   }
 
-  /// For each device that can run something, the best plan that keeps every node on it that can run there.
-  /// - Parameter solution: the plan's record, in the goal's numbers.
+  /// Returns the best single-device plan for each device that can run a node: all nodes that can run there do.
+  ///
+  /// - Parameter solution: converts a placement to a solution with the goal's costs.
   func singles(
     _ solution: (_ placement: [Int], _ evaluation: Evaluation) -> PlanSolution
   ) -> [SingleDevicePlan] {
@@ -52,7 +54,7 @@ extension LatencySearch {
     }
   }
 
-  /// The plans that differ least from the best in cost, by the node that is elsewhere in them.
+  /// Returns the plans with the least additional cost, labelled by the node that they place elsewhere.
   func near(
     _ placement: [Int], _ marginals: (any Marginals)?, limit: Int,
     _ solution: (_ placement: [Int], _ evaluation: Evaluation) -> PlanSolution

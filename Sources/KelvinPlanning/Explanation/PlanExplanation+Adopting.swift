@@ -1,7 +1,7 @@
 extension PlanExplanation {
-  /// The explanation with another solution of the same problem in place of its own.
+  /// Replaces the solution by another one of the same problem.
   ///
-  /// - Parameter reason: for the nodes that move.
+  /// - Parameter reason: the reason stated for nodes that move.
   package func adopting(_ other: PlanSolution, reason: String) -> PlanExplanation {
     guard other.placement != solution.placement else { return self }
     var changed = self

@@ -1,14 +1,14 @@
-/// A device that was weighed for a node: its cost, or why it cannot run the node.
+/// A device considered for a node: its cost, or the reason why it cannot run the node.
 package struct PlanCandidate: Hashable, Sendable {
   package var device: String
   /// `nil` when the device cannot run the node.
   package var seconds: Double?
   package var source: CostSource?
-  /// Why not, when `seconds` is `nil`.
+  /// The reason, when `seconds` is `nil`.
   package var unsupported: String?
-  /// Dynamic energy of the node here; `nil` when not known.
+  /// The dynamic energy of the node on this device; `nil` when unknown.
   package var joules: Double?
-  /// Least objective with the node here and all else re-optimised, minus the plan's; `nil` when not known.
+  /// The least objective with the node on this device and all else re-optimized, minus the plan's; `nil` when unknown.
   package var regret: Double?
 
   package init(
@@ -27,31 +27,31 @@ package struct PlanCandidate: Hashable, Sendable {
   }
 }
 
-/// What became of one node, and why.
+/// The placement of one node, and its reason.
 package struct NodeExplanation: Hashable, Sendable {
   package var node: String
   package var device: String
   package var reason: String
-  /// Least objective with the node on another device and all else re-optimised, minus the plan's: seconds of what the
-  /// goal minimises. `nil` when no other device may run it or the total is not known.
+  /// The least objective with the node on another device and all else re-optimized, minus the plan's, in seconds. `nil`
+  /// when no other device may run the node or the total is unknown.
   package var regret: Double?
   /// Every device of the problem, in its order.
   package var candidates: [PlanCandidate]
-  /// Copies made for this node.
+  /// The copies made for this node.
   package var transfers: [PlannedTransfer]
 }
 
-/// Everything on one device that can run there.
+/// A plan with every node on one device that can run there.
 package struct SingleDevicePlan: Hashable, Sendable {
   package var device: String
   package var solution: PlanSolution
-  /// Nodes that run elsewhere because `device` cannot run them or they are pinned: on the host, or, where that cannot
-  /// either, wherever the total is least.
+  /// The nodes that run elsewhere because `device` cannot run them or they are pinned. They run on the host, or, if
+  /// that is not possible, on the devices of least total cost.
   package var elsewhere: [String]
   package var predicted: Double { solution.predicted }
 }
 
-/// One of the plans worth trying.
+/// A plan to consider, with its label.
 package struct RankedPlan: Hashable, Sendable {
   /// `best`, `only vulkan:0`, or `conv_3 on cpu`.
   package var label: String
@@ -61,14 +61,14 @@ package struct RankedPlan: Hashable, Sendable {
 /// A plan with its reasons and alternatives.
 package struct PlanExplanation: Hashable, Sendable {
   package var solution: PlanSolution
-  /// In the problem's order.
+  /// The nodes in the problem's order.
   package var nodes: [NodeExplanation]
-  /// The single-device plan of least objective; on a tie the one with fewer nodes elsewhere.
+  /// The single-device plan of least objective; among equal ones, the one with fewer nodes elsewhere.
   package var bestSingleDevice: SingleDevicePlan?
-  /// One for each device that can run at least one node, in the problem's order.
+  /// One plan for each device that can run at least one node, in the problem's order.
   package var singleDevices: [SingleDevicePlan]
-  /// `solution` first, then by objective; placements differ.
+  /// `solution`, then other placements by objective.
   package var ranked: [RankedPlan]
-  /// False when some regret is an upper bound, or unknown, because the search was cut short.
+  /// Whether all regrets are exact; false when the search was cut short and some are upper bounds or unknown.
   package var hasExactRegrets: Bool
 }

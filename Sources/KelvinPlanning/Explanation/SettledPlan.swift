@@ -1,21 +1,21 @@
 import KelvinBasics
 
-/// Which of the plans that costs do not tell apart is taken, so that placements stay as they are while measurements
-/// vary: that of fewest devices, then of fewest copies, then the one kept before.
+/// Selects among plans that are equal within noise, so that placements are stable while measurements vary. The order
+/// is: fewest devices, then fewest copies, then the previous placement.
 struct SettledPlan {
   private let problem: PlanningProblem
-  /// The most that a plan may take and still count as equal to the best.
+  /// The largest time of a plan that counts as equal to the best.
   private let limit: Double
   private let best: PlanSolution
   private let kept: [String: String]?
 
-  /// How often the price of a copy is halved or doubled in search of the fewest.
+  /// The number of bisection steps for the price of a copy.
   private static let steps = 8
 
   /// - Parameters:
   ///   - best: the plan of least serial sum.
-  ///   - noise: the share of a plan's seconds by which predictions are off.
-  ///   - kept: a placement to stay with.
+  ///   - noise: the relative error of predictions.
+  ///   - kept: a placement to prefer among equal ones.
   init(_ problem: PlanningProblem, best: PlanSolution, noise: Double, kept: [String: String]?) {
     self.problem = problem
     self.best = best
@@ -23,7 +23,7 @@ struct SettledPlan {
     self.kept = kept
   }
 
-  /// - Parameter singles: the plans of one device each.
+  /// - Parameter singles: the single-device plans.
   func solution(singles: [PlanSolution]) -> PlanSolution {
     if let single = least(singles) { return single }
     let mix = fewestCopies(fewestDevices())
@@ -35,14 +35,14 @@ struct SettledPlan {
 
   private func devices(_ solution: PlanSolution) -> Int { Set(solution.placement.values).count }
 
-  /// Of plans within the limit, that of fewest devices, copies and seconds.
+  /// Returns the plan within the limit with the fewest devices, copies and seconds, in this order.
   private func least(_ plans: [PlanSolution]) -> PlanSolution? {
     plans.filter { $0.predicted <= limit }.min {
       (devices($0), $0.transfers.count, $0.predicted) < (devices($1), $1.transfers.count, $1.predicted)
     }
   }
 
-  /// The best plan on fewer of the devices that the best plan uses, where one is within the limit.
+  /// Returns the best plan on fewer of the devices that the best plan uses, if one is within the limit.
   private func fewestDevices() -> PlanSolution {
     let used = Set(best.placement.values).sorted()
     guard used.count > 2 else { return best }
@@ -63,7 +63,7 @@ struct SettledPlan {
     }
   }
 
-  /// The plan that is found where every copy costs as much more as the limit bears.
+  /// Returns the plan that results when every copy costs as much more as the limit permits.
   private func fewestCopies(_ plan: PlanSolution) -> PlanSolution {
     guard plan.transfers.count > 1, limit > plan.predicted else { return plan }
     let used = Set(plan.placement.values)
@@ -83,7 +83,7 @@ struct SettledPlan {
     return fewest
   }
 
-  /// The best plan where each copy costs `price` seconds more, at the costs that there are.
+  /// Returns the best plan if each copy cost `price` seconds more, evaluated at the real costs.
   private func solution(pricing price: Double, without others: [String]) -> PlanSolution? {
     let boundaries = Dictionary(
       uniqueKeysWithValues: problem.devices.map { ($0, (problem.boundarySeconds[$0] ?? 0) + price) })
@@ -93,13 +93,13 @@ struct SettledPlan {
 }
 
 extension PlanExplanation {
-  /// The explanation with a plan in place of its own that costs do not tell from the best one; see `SettledPlan`. Only
-  /// the goal `latency` is settled so: other goals add up costs that are not all of one kind.
+  /// Replaces the plan by one that is equal to the best within noise; see `SettledPlan`. Only plans of goal `latency`
+  /// are replaced, because other goals add costs of different kinds.
   ///
   /// - Parameters:
-  ///   - problem: what the explanation is of.
-  ///   - noise: the share of a plan's seconds by which predictions are off; 0 leaves everything as it is.
-  ///   - kept: a placement to stay with where it is among equals.
+  ///   - problem: the problem of the explanation.
+  ///   - noise: the relative error of predictions; 0 changes nothing.
+  ///   - kept: a placement to prefer among equal ones.
   package func settled(_ problem: PlanningProblem, noise: Double, kept: [String: String]?) -> PlanExplanation {
     guard noise > 0, problem.goal == .latency else { return self }
     var settled = SettledPlan(problem, best: solution, noise: noise, kept: kept)

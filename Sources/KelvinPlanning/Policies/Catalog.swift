@@ -1,4 +1,4 @@
-/// Every policy, one line each.
+/// All policies.
 package let policies: [any Policy] = [
   LeastLatency(),
   OneShot(),

@@ -1,12 +1,12 @@
-/// Minimises one warm inference: the serial sum of node and transfer seconds.
+/// Minimizes one warm inference: the serial sum of node and transfer seconds.
 ///
-/// Copies and relays are included. Exact where nodes choose between two devices, by a minimum cut (`PairCut`), and where
-/// few values live at once, by dynamic programming (`BackwardSearch`). Where neither holds, or memory limits bind, the
-/// plan may be approximate and carries its gap; see `WidePlan`.
+/// Copies and relays are included. The plan is exact when nodes choose between two devices, by a minimum cut
+/// (`PairCut`), and when few values are live at once, by dynamic programming (`BackwardSearch`). Otherwise, or under
+/// memory limits, the plan may be approximate and has a gap; see `WidePlan`.
 package struct LeastLatency: Policy {
   package let goal = Goal.latency
 
-  /// How many elementary moves a search may make before its plan is approximate; some 5 · 10⁷ take a second.
+  /// The number of elementary moves of a search before its plan is approximate; about 5 · 10⁷ take a second.
   private let searchMoves: Int
 
   package init(searchMoves: Int = 100_000_000) { self.searchMoves = searchMoves }

@@ -1,7 +1,7 @@
 import KelvinBasics
 
-/// Maximises the frames per second of a pipelined stream: sessions overlap, so the resource with the largest load sets the
-/// rate. See `Loads` for what occupies which resource, and `BalanceSearch` for how the largest load is minimised.
+/// Maximizes the frames per second of a pipelined stream. Sessions overlap, so the resource with the largest load
+/// limits the rate. `Loads` defines the loads, and `BalanceSearch` minimizes the largest one.
 package struct MostFrames: Policy {
   package let goal = Goal.throughput
 

@@ -1,12 +1,14 @@
-/// Minimises what a program pays that starts, infers and ends: loading, compiling, the first inference and `runs` more.
+/// Minimizes the time of a program that starts, infers and ends: loading, compilation, the first inference and `runs`
+/// more.
 ///
-/// Exact where `LatencySearch` is for every set of devices that may be started; see `StartSearch`. The solution also names
-/// the numbers of runs at which the choice changes.
+/// The plan is exact when `LatencySearch` is exact for every set of started devices; see `StartSearch`. The solution
+/// also lists the numbers of runs at which the plan changes.
 package struct OneShot: Policy {
   package let goal = Goal.oneShot
 
   private let searchMoves: Int
-  /// Searches for the corners of the envelope; fewer on graphs or sets of devices so large that each takes long.
+  /// The number of searches for changes of the plan; fewer for graphs or sets of devices for which each search takes
+  /// long.
   private static let flipSearches = 64
   private static let mostExactSets = 16
 

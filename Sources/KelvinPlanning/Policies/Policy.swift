@@ -1,27 +1,29 @@
-/// Chooses a device for each node. A pure function: the same problem gives the same plan.
+/// A policy chooses a device for each node. It is a pure function: the same problem gives the same plan.
 package protocol Policy: Sendable {
   var goal: Goal { get }
-  /// The placement and its transfers alone: the quick answer.
+  /// Returns only the placement and its transfers, which is faster than an explanation.
   func solve(_ problem: PlanningProblem) throws(PlanningError) -> PlanSolution
-  /// The plan with its alternatives, regrets and reasons.
-  /// - Parameter limit: at most this many ranked plans, the best included.
+  /// Returns the plan with its alternatives, regrets and reasons.
+  ///
+  /// - Parameter limit: the most ranked plans, the best included.
   func explain(_ problem: PlanningProblem, rankedPlans limit: Int) throws(PlanningError) -> PlanExplanation
 }
 
 extension PlanningProblem {
-  /// The plan that the policy for `goal` chooses.
-  /// - Throws: `infeasible` with the node to blame; `unsupported` when no policy serves the goal.
+  /// Returns the plan of the policy for `goal`.
+  ///
+  /// - Throws: `infeasible` with the node that cannot be placed; `unsupported` when no policy serves the goal.
   package func solve() throws(PlanningError) -> PlanSolution {
     try policy().solve(self)
   }
 
-  /// The plan with every node's candidates, reason and regret, and the best other plans.
+  /// Returns the plan with every node's candidates, reason and regret, and the best other plans.
   package func explain(rankedPlans limit: Int = 8) throws(PlanningError) -> PlanExplanation {
     try policy().explain(self, rankedPlans: limit)
   }
 
-  /// At most `limit` different placements, the plan first, then by predicted seconds: every single-device plan is
-  /// considered, and the plans one node away from the best.
+  /// Returns at most `limit` different placements, the plan first, then by predicted seconds. Candidates are the
+  /// single-device plans and the plans that differ from the best in one node.
   package func rankedPlans(limit: Int) throws(PlanningError) -> [RankedPlan] {
     try explain(rankedPlans: limit).ranked
   }

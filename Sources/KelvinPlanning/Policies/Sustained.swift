@@ -1,8 +1,8 @@
 import KelvinBasics
 
-/// Maximises the frames per second that can go on for hours: `min(1 / bottleneck, spareWatts / joules)`, with
-/// `spareWatts` the sustainable power above idle. One over it is the largest of the resources' loads and of
-/// `joules / spareWatts`, so that this is `MostFrames` with one load more.
+/// Maximizes the frames per second that can be sustained for hours: `min(1 / bottleneck, spareWatts / joules)`, with
+/// `spareWatts` the sustainable power above idle. Its reciprocal is the largest of the resources' loads and of `joules
+/// / spareWatts`, so this is `MostFrames` with an additional load.
 package struct Sustained: Policy {
   package let goal = Goal.sustained
 

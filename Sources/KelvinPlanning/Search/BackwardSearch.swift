@@ -1,9 +1,9 @@
 /// Dynamic programming over the frontier, from the last node to the first.
 ///
-/// A state gives every live value the set of devices where its copies are still needed; its cost is the least cost of
+/// A state assigns to every live value the set of devices that still need a copy. Its cost is the least cost of
 /// everything after the cut. Placing node `n` on `d` adds `seconds(n, d)`, adds `d` to the sets of its inputs, and
-/// settles its outputs: each pays the Steiner arborescence from `d` to the set it is needed on. A graph input settles
-/// from the host at its first consumer. Exact as long as no state is discarded for width.
+/// settles its outputs. Each output pays the Steiner arborescence from `d` to the set that needs it. A graph input is
+/// settled from the host at its first consumer. The search is exact unless a state is discarded for width.
 struct BackwardSearch {
   let index: ProblemIndex
   let costs: CopyCosts
@@ -14,10 +14,10 @@ struct BackwardSearch {
   private struct Input {
     var slot: Int
     var table: Int
-    /// Needed whoever else asks: the host, for an output at its last consumer.
+    /// Devices that need the value in any case: the host, for an output at its last consumer.
     var initial: Int
     var wasLive: Bool
-    /// A graph input at its first consumer.
+    /// Whether this is a graph input at its first consumer.
     var settles: Bool
   }
 
@@ -27,9 +27,9 @@ struct BackwardSearch {
     var initial: Int
   }
 
-  /// - Parameter mustBeExact: give up, with `nil`, as soon as a state is discarded for width.
-  /// - Returns: the layers, or `nil` when the width left no state although some were discarded.
-  /// - Throws: `infeasible`, naming the node where no state is left.
+  /// - Parameter mustBeExact: whether to return `nil` as soon as a state is discarded for width.
+  /// - Returns: the layers, or `nil` when no state is left after some were discarded for width.
+  /// - Throws: `infeasible`, naming the node at which no state is left.
   func run(budget: Int, keepsStates: Bool, mustBeExact: Bool = false) throws(PlanningError) -> Layers? {
     var layers = Layers(words: frontier.words, keepsKeys: keepsStates)
     var table = StateTable(words: frontier.words)
@@ -123,7 +123,7 @@ struct BackwardSearch {
     }
   }
 
-  /// The placement that the best final state came from: a device for every node.
+  /// Returns the device of every node in the best final state.
   func placement(_ layers: Layers) -> [Int] {
     var devices = Array(repeating: 0, count: index.nodeCount)
     layers.trace(index.nodeCount, 0) { layer, device in devices[index.order[index.nodeCount - layer]] = device }

@@ -1,8 +1,8 @@
 import Glibc
 import KelvinBasics
 
-/// Moves one node at a time to another device while that lowers the largest load, or, at the same largest load, the
-/// serial sum; and, in `anneal`, also while it does not.
+/// Moves one node at a time to another device while that decreases the largest load, or, at the same largest load, the
+/// serial sum. Annealing also makes moves that increase it.
 struct BalanceDescent {
   private let loads: Loads
   private let routes: RouteTable
@@ -10,14 +10,14 @@ struct BalanceDescent {
   private static let rounds = 12
   private static let tolerance = 1e-12
 
-  /// - Parameter weights: by which the routes of copies are chosen.
+  /// - Parameter weights: the weights by which the routes of copies are chosen.
   init(_ loads: Loads, weights: [Double]) {
     self.loads = loads
     routes = RouteTable(loads, under: weights)
   }
 
-  /// - Parameter fixed: a node that stays where it is.
-  /// - Returns: `nil` where some value cannot get where it is needed.
+  /// - Parameter fixed: a node that does not move.
+  /// - Returns: `nil` when a value cannot reach a device that needs it.
   func improve(_ start: [Int], fixed: Int? = nil, rounds: Int = Self.rounds) -> BalancedPlan? {
     guard var state = BalanceState(loads, routes, start) else { return nil }
     descend(&state, fixed: fixed, rounds: rounds)
@@ -51,11 +51,13 @@ struct BalanceDescent {
     }
   }
 
-  /// Simulated annealing: Kirkpatrick, Gelatt and Vecchi, Science 220, 1983. It minimises a smooth largest load,
-  /// `t log Σ exp(load / t)` with `t` twice the temperature, so that what is taken from one resource may be given to another in several
-  /// moves. The same start and seed give the same end.
-  /// - Parameter heat: the first temperature, of a node's mean seconds.
-  /// - Returns: what the end descends to; `nil` where `start` cannot be.
+  /// Improves a placement by simulated annealing: Kirkpatrick, Gelatt and Vecchi, Science 220, 1983.
+  ///
+  /// The objective is a smooth maximum of the loads, `t log Σ exp(load / t)` with `t` twice the temperature, so that
+  /// load can move between resources in several steps. The same start and seed give the same result.
+  ///
+  /// - Parameter heat: the first temperature, as a multiple of a node's mean seconds.
+  /// - Returns: the plan after a final descent; `nil` when `start` is not a valid placement.
   func anneal(_ start: [Int], heat: Double, steps: Int, seed: UInt64) -> BalancedPlan? {
     guard var state = BalanceState(loads, routes, start) else { return nil }
     let count = index.deviceCount
@@ -81,7 +83,7 @@ struct BalanceDescent {
   }
 
   private static let stepsPerHeat = 64
-  /// How much of the first temperature the last is.
+  /// The last temperature as a fraction of the first.
   private static let cooling = 3e-3
 
   private func smoothLargest(_ sums: [Double], _ smooth: Double) -> Double {
@@ -92,8 +94,8 @@ struct BalanceDescent {
     return most + smooth * log(sum)
   }
 
-  /// The largest load with each node on each device and all others as in `plan`, `node * devices + device`; infinite
-  /// where that cannot be.
+  /// Returns the largest load with each node on each device and all others as in `plan`, `node * devices + device`;
+  /// infinite where the placement is not valid.
   func peaks(around plan: BalancedPlan) -> [Double] {
     let count = index.deviceCount
     var peaks = Array(repeating: Double.infinity, count: index.seconds.count)

@@ -1,4 +1,4 @@
-/// A placement with what it asks of every resource.
+/// A placement with its load on every resource.
 struct BalancedPlan {
   let placement: [Int]
   let evaluation: Evaluation
@@ -14,35 +14,35 @@ struct BalancedPlan {
   }
 }
 
-/// The placement whose largest load is least.
+/// Finds the placement with the least largest load.
 ///
-/// 1. For weights that sum to 1 the least weighted load is a serial sum, which `LatencySearch` minimises; it bounds the
-///    largest load of every placement from below. A matrix game over the plans found so far gives the next weights, until
-///    no weights bound better.
+/// 1. For weights that sum to 1, the least weighted load is a serial sum, which `LatencySearch` minimizes. It is a
+///    lower bound of the largest load of every placement. A matrix game over the plans so far gives the next weights,
+///    until the bound no longer rises.
 /// 2. The best plans so far descend, one node at a time.
-/// 3. Where a gap remains and few values live at once, `LabelSearch` closes it.
-/// 4. Where one remains all the same, annealing looks for better plans.
+/// 3. If a gap remains and few values are live at once, `LabelSearch` closes it.
+/// 4. If a gap still remains, annealing searches for better plans.
 ///
-/// Exact where the plan and the bound agree to 1 part in 10⁹.
+/// The result is exact when the plan and the bound agree to 1 part in 10⁹.
 struct BalanceSearch {
   struct Found {
     var plan: BalancedPlan
     var lowerBound: Double
     var isExact: Bool
-    /// The weights that bound best.
+    /// The weights that give the best bound.
     var weights: [Double]
     var states: Int
   }
 
   static let tolerance = 1e-9
   private static let rounds = 48
-  /// How many plans descend.
+  /// The number of plans that descend.
   private static let descended = 3
-  /// Part of the budget that one weighted search may take.
+  /// The divisor of the budget that gives the moves of one weighted search.
   private static let share = 8
 
   let loads: Loads
-  /// Elementary moves the search may make.
+  /// The elementary moves that the search may make.
   let budget: Int
   let frontier: Frontier
   private var index: ProblemIndex { loads.index }
@@ -116,7 +116,7 @@ struct BalanceSearch {
       states: states)
   }
 
-  /// `plan` where it keeps within memory, else the best that does at these weights.
+  /// Returns `plan` if it is within the memory limits, else the best plan within them at these weights.
   private func fit(_ found: LatencySearch.Found, _ search: LatencySearch, _ plan: BalancedPlan) throws(PlanningError)
     -> BalancedPlan
   {
@@ -126,7 +126,7 @@ struct BalanceSearch {
     return BalancedPlan(loads, fitting.placement, fitting.evaluation.repriced(index, fitting.placement))
   }
 
-  /// The plans that keep all they can on one device.
+  /// Returns the plans that keep every node on one device that can run there.
   private func singles(_ search: LatencySearch) -> [BalancedPlan] {
     let memory = MemoryLimits(index, frontier)
     return (0..<index.deviceCount).compactMap { device in
@@ -138,17 +138,18 @@ struct BalanceSearch {
     }
   }
 
-  /// First temperatures of annealing, of a node's mean seconds: 1 forgets where it starts, and takes steps to find back.
+  /// The first temperatures of annealing, as multiples of a node's mean seconds. At 1 the start is forgotten, so more
+  /// steps are needed.
   private static let heats = [1, 0.3, 1, 0.3, 1, 0.3, 0.1]
-  /// Of each node, without which annealing leaves the plan worse than it was.
+  /// Returns the fewest steps for each node; with fewer, annealing makes the plan worse.
   private static func leastSteps(_ heat: Double) -> Int { Int(200 * heat) }
-  /// Moves of one annealing.
+  /// The moves of one annealing.
   private var steps: Int { min(budget / movesPerStep, Self.stepsPerNode * index.nodeCount) }
   private static let stepsPerNode = 5_000
-  /// A step in a large graph waits for memory.
+  /// The cost of a step; in a large graph, memory access dominates.
   private var movesPerStep: Int { 60 + index.nodeCount / 50 }
 
-  /// The best that annealing finds within the memory limits, `plan` included.
+  /// Returns the best plan that annealing finds within the memory limits, or `plan`.
   private func annealed(_ plan: BalancedPlan, weights: [Double]) -> (plan: BalancedPlan, steps: Int) {
     let descent = BalanceDescent(loads, weights: weights)
     let memory = MemoryLimits(index, frontier)
@@ -165,7 +166,7 @@ struct BalanceSearch {
     return (best, made)
   }
 
-  /// The best of the best of `plans` and of what they descend to within the memory limits.
+  /// Returns the best of the first of `plans` and of the plans to which they descend, within the memory limits.
   private func descend(_ plans: [BalancedPlan], weights: [Double]) -> BalancedPlan? {
     let descent = BalanceDescent(loads, weights: weights)
     let memory = MemoryLimits(index, frontier)

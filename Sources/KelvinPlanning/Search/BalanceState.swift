@@ -1,19 +1,19 @@
-/// A placement with what it asks of the resources, kept up to date while nodes move.
+/// A placement with the loads of its resources, updated while nodes move.
 struct BalanceState {
   private(set) var placement: [Int]
   /// The loads, then the serial sum.
   private(set) var sums: [Double]
-  /// What `sums` would be after the move that was last weighed.
+  /// The value of `sums` after the move that was weighed last.
   private(set) var weighed: [Double]
 
   private let loads: Loads
   private var routes: RouteTable
-  /// How many readers of each value each device has, and the set of those that have some or need it for another reason.
+  /// The number of readers of each value on each device, and the set of devices with a reader or another need.
   private var readers: [Int32]
   private var wanted: [Int]
   private var index: ProblemIndex { loads.index }
 
-  /// - Returns: `nil` where some value cannot get where it is needed.
+  /// - Returns: `nil` when a value cannot reach a device that needs it.
   init?(_ loads: Loads, _ routes: RouteTable, _ placement: [Int]) {
     let index = loads.index
     let count = index.deviceCount
@@ -62,14 +62,15 @@ struct BalanceState {
     return true
   }
 
-  /// The set of devices that want `value` when one reader goes from `home` to `device`.
+  /// Returns the set of devices that need `value` when one reader moves from `home` to `device`.
   private func wanted(_ value: Int, from home: Int, to device: Int) -> Int {
     let isLast = readers[value * index.deviceCount + home] == 1 && !(index.isOutput[value] && home == index.host)
     return (isLast ? wanted[value] & ~(1 << home) : wanted[value]) | 1 << device
   }
 
-  /// Leaves in `weighed` the sums with the node on `device`.
-  /// - Returns: false where a value then cannot get where it is needed.
+  /// Computes in `weighed` the sums with the node on `device`.
+  ///
+  /// - Returns: false when a value then cannot reach a device that needs it.
   mutating func weigh(_ node: Int, on device: Int) -> Bool {
     let home = placement[node]
     for load in sums.indices { weighed[load] = sums[load] }
@@ -89,7 +90,7 @@ struct BalanceState {
     return true
   }
 
-  /// Makes the move that was last weighed.
+  /// Makes the move that was weighed last.
   mutating func move(_ node: Int, to device: Int) {
     let home = placement[node]
     let count = index.deviceCount
@@ -102,7 +103,7 @@ struct BalanceState {
     for load in sums.indices { sums[load] = weighed[load] }
   }
 
-  /// The placement with its copies.
+  /// Returns the placement with its copies.
   func plan() -> BalancedPlan? {
     var routes = routes
     let evaluation = Evaluation(index, placement) { value, root, targets in

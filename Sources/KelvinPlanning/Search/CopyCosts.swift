@@ -1,16 +1,16 @@
-/// What it costs to have a value on more devices, for every cargo in a problem.
+/// The costs of having a value on more devices, for every transfer payload in a problem.
 ///
 /// Device sets are bit masks. For a value of a given size, `grow(S, T)` is the least cost of making copies, each from
-/// any copy that exists, until exactly the devices `T ⊇ S` hold it: `grow(S, S) = 0`, `grow(S, T) = min over e in T − S
-/// of grow(S, T − e) + min over s in T − e of copy(s, e)`. `reach(S, C) = min over T ⊇ S ∪ C of grow(S, T)` is then a
-/// least-cost Steiner arborescence, relays through third devices included.
+/// any existing copy, until exactly the devices `T ⊇ S` hold the value: `grow(S, S) = 0`, `grow(S, T) = min over e in T
+/// − S of grow(S, T − e) + min over s in T − e of copy(s, e)`. `reach(S, C) = min over T ⊇ S ∪ C of grow(S, T)` is then
+/// a least-cost Steiner arborescence, relays through third devices included.
 struct CopyCosts {
-  /// Number of device sets, `2 ^ devices`.
+  /// The number of device sets, `2 ^ devices`.
   let sets: Int
   let devices: Int
-  /// Class of each value: those of one cost the same.
+  /// The class of each value; values of one class have the same costs.
   let sizeClass: [Int32]
-  /// True when sizes were rounded down to bound memory: costs are then lower bounds.
+  /// Whether sizes were rounded down to limit memory; costs are then lower bounds.
   let isRounded: Bool
   private(set) var reachTable: [Double] = []
   private(set) var growTable: [Double] = []
@@ -53,7 +53,7 @@ struct CopyCosts {
     for number in sizes.indices { fillReach(at: number * perClass) }
   }
 
-  /// `bytes` with only its `bits` leading significant bits.
+  /// Returns `bytes` with only its `bits` leading significant bits.
   private static func round(_ bytes: Int, keeping bits: Int) -> Int {
     let used = Int.bitWidth - bytes.leadingZeroBitCount
     return used <= bits ? bytes : (bytes >> (used - bits)) << (used - bits)
@@ -95,11 +95,11 @@ struct CopyCosts {
     }
   }
 
-  /// Where the tables of `value` begin; entry `S * sets + C` follows.
+  /// Returns the start of the table of `value`; entry `S * sets + C` follows.
   func table(of value: Int) -> Int { Int(sizeClass[value]) * sets * sets }
 
-  /// Writes to `found` the sets `T ⊇ S + device` worth growing to now: those not reached as cheaply by growing to a
-  /// smaller one first.
+  /// Writes to `found` the sets `T ⊇ S + device` that are useful to grow to: those not reached as cheaply by growing to
+  /// a smaller set first.
   func growths(at base: Int, from set: Int, toward device: Int, into found: inout [(set: Int, cost: Double)]) {
     found.removeAll(keepingCapacity: true)
     let need = set | 1 << device

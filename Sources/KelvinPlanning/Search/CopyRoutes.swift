@@ -1,8 +1,8 @@
-/// Ways to bring a value from one device to a set of others, each with the loads it adds, that no other beats in every
-/// load: found once for each size, first device and set.
+/// The routes that bring a value from one device to a set of others, with their loads. Only routes that no other route
+/// beats in every load are kept. They are computed once for each size, first device and set.
 struct CopyRoutes {
   struct Route {
-    /// For each device the one it is copied from; -1 where there is no copy.
+    /// For each device, the source of its copy; -1 if it receives none.
     var tree: [Int]
     var loads: [Double]
   }
@@ -10,7 +10,7 @@ struct CopyRoutes {
   private let loads: Loads
   private let sizeClass: [Int]
   private var known: [Int: [Route]] = [:]
-  /// True when some routes were left out because there were too many.
+  /// Whether routes were left out because there were too many.
   private(set) var isIncomplete = false
   private static let mostRoutes = 64
 
@@ -27,7 +27,7 @@ struct CopyRoutes {
     }
   }
 
-  /// - Returns: no route where some device cannot be reached.
+  /// - Returns: an empty array when a device cannot be reached.
   mutating func routes(_ value: Int, root: Int, reaching set: Int) -> [Route] {
     let devices = loads.index.deviceCount
     let key = (sizeClass[value] * devices + root) << devices | (set | 1 << root)

@@ -1,4 +1,5 @@
-/// Marginals where nodes choose between two devices: what flows more when a node may not stay on its side of the cut.
+/// Marginals for nodes that choose between two devices: the additional flow when a node may not stay on its side of the
+/// cut.
 struct CutMarginals: Marginals {
   private(set) var totals: [Double]
   private(set) var isExact = true
@@ -7,8 +8,8 @@ struct CutMarginals: Marginals {
   private let pair: DevicePair
 
   /// - Parameters:
-  ///   - cut: solved, with the placement that it gives.
-  ///   - moves: in all. Nodes whose turn comes later get what moving them alone would cost.
+  ///   - cut: a solved cut, with its placement.
+  ///   - moves: the budget in moves. Nodes beyond it get the cost of a single move.
   init?(
     _ index: ProblemIndex, _ deliveries: DeliveryCosts, _ pair: DevicePair, _ solved: (cut: PairCut, placement: [Int]),
     moves: Int

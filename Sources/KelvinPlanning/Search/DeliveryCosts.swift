@@ -1,12 +1,13 @@
-/// The least cost of bringing a value from the device where it is made to a set of others, for every cargo in a problem.
+/// The least cost of bringing a value from its producer's device to a set of others, for every transfer payload in a
+/// problem.
 ///
-/// A least-cost Steiner arborescence, relays through third devices included: what `CopyCosts` says of sets with one
-/// device, in a table of `devices · 2 ^ devices` entries.
+/// It is a least-cost Steiner arborescence, relays through third devices included. Its values are those of `CopyCosts`
+/// for sets with one device, in a table of `devices · 2 ^ devices` entries.
 struct DeliveryCosts {
-  /// Number of device sets, `2 ^ devices`.
+  /// The number of device sets, `2 ^ devices`.
   let sets: Int
   let devices: Int
-  /// Where the entries of each value begin; entry `root * sets + set` follows.
+  /// The start of each value's entries; entry `root * sets + set` follows.
   let table: [Int]
   private(set) var seconds: [Double]
 

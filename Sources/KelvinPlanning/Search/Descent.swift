@@ -1,4 +1,4 @@
-/// Moves one node at a time to another device while that lowers the total.
+/// Moves one node at a time to another device while that decreases the total.
 struct Descent {
   private let index: ProblemIndex
   private let deliveries: DeliveryCosts
@@ -11,7 +11,7 @@ struct Descent {
     self.seconds = seconds
   }
 
-  /// A placement, and how many readers of each value each device has.
+  /// A placement, and the number of readers of each value on each device.
   private struct State {
     var placement: [Int]
     var readers: [Int32]
@@ -33,7 +33,7 @@ struct Descent {
     return deliveries.seconds(value, from: root, to: set)
   }
 
-  /// Seconds that depend on where the node is.
+  /// Returns the seconds that depend on the node's device.
   private func local(_ node: Int, _ state: State) -> Double {
     var sum = seconds[node * index.deviceCount + state.placement[node]]
     for value in index.inputs(of: node) {
@@ -74,8 +74,8 @@ struct Descent {
     return state.placement
   }
 
-  /// The total with each node on each device and all others as in `placement`, whose total is given: `node * devices +
-  /// device`, infinite where that cannot be.
+  /// Returns the total with each node on each device and all others as in `placement`, whose total is given: `node *
+  /// devices + device`, infinite where the placement is not valid.
   func totals(around placement: [Int], _ total: Double) -> [Double] {
     let count = index.deviceCount
     var state = state(placement)

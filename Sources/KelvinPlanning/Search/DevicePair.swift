@@ -1,12 +1,12 @@
 /// The only two devices among which nodes have a choice.
 struct DevicePair {
-  /// The host where it is one of the two, else the one declared first.
+  /// The host if it is one of the two, else the device declared first.
   let first: Int
   let second: Int
-  /// Each node where it must be; those with a choice on the first device.
+  /// Each node on its only device; nodes with a choice on the first device.
   let placement: [Int]
 
-  /// - Returns: `nil` where nodes may choose among more.
+  /// - Returns: `nil` when nodes may choose among more devices.
   init?(_ index: ProblemIndex, seconds: [Double]) {
     let count = index.deviceCount
     var chosen = 0
@@ -17,7 +17,7 @@ struct DevicePair {
       if able.nonzeroBitCount > 1 { chosen |= able } else if able != 0 { placement[node] = able.trailingZeroBitCount }
     }
     guard chosen.nonzeroBitCount <= 2 else { return nil }
-    // Where none has a choice any two will do, and of one device that one twice.
+    // With fewer than two chosen devices the host is added, then others in order.
     for device in [index.host] + (0..<count) where chosen.nonzeroBitCount < 2 { chosen |= 1 << device }
     let low = chosen.trailingZeroBitCount
     let high = Int.bitWidth - 1 - chosen.leadingZeroBitCount

@@ -1,12 +1,12 @@
-/// Discards states that another state makes useless: from the other, the same sets can be had for no more in total.
+/// Discards dominated states: another state can reach the same sets at no greater total cost.
 struct Dominance {
   let costs: CopyCosts
   let frontier: Frontier
-  /// A backward state says where copies are still *needed*, a forward state where they *are*.
+  /// Whether a state contains the devices that still *need* copies (backward) or those that *hold* copies (forward).
   let isBackward: Bool
-  /// How many cheaper survivors a state is compared with.
+  /// The number of cheaper survivors that a state is compared with.
   private let comparisons = 24
-  /// Value in each slot at the current cut.
+  /// The value in each slot at the current cut.
   private var occupant: [Int]
   private var order: [Int] = []
 
@@ -19,8 +19,9 @@ struct Dominance {
 
   mutating func occupy(_ slot: Int, with value: Int) { occupant[slot] = value }
 
-  /// The states to keep, cheapest first, at most `width`.
-  /// - Returns: also whether the width, not dominance, discarded any, and how many slots were compared.
+  /// Returns the states to keep, cheapest first, at most `width`.
+  ///
+  /// - Returns: also whether the width, not dominance, discarded any, and the number of compared slots.
   mutating func survivors(of table: StateTable, width: Int) -> (kept: [Int], truncated: Bool, work: Int) {
     guard table.count > 1 else { return (table.count == 1 ? [0] : [], false, 0) }
     order.removeAll(keepingCapacity: true)

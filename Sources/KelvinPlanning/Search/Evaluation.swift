@@ -1,4 +1,4 @@
-/// What a given placement costs, with the best copies for it.
+/// The cost of a given placement with its copies.
 struct Evaluation {
   struct Copy: Hashable {
     var value: Int
@@ -10,20 +10,21 @@ struct Evaluation {
 
   /// Seconds of nodes and copies.
   let total: Double
-  /// In the order of a serial run.
+  /// The copies in the order of a serial run.
   let copies: [Copy]
 
-  /// With the copies that cost least.
+  /// Evaluates a placement with the copies of least cost.
+  ///
   /// - Parameter placement: a device for every node.
-  /// - Returns: `nil` where a node may not run there or a value cannot get where it is needed.
+  /// - Returns: `nil` when a node may not run on its device or a value cannot reach a device that needs it.
   init?(_ index: ProblemIndex, _ placement: [Int]) {
     self.init(index, placement) { value, root, targets in
       Self.arborescence(index, index.cargo(value), root: root, reaching: targets)
     }
   }
 
-  /// - Parameter route: for a value, its first device and the set of devices that need it, where each device has its
-  ///   copy from, as `arborescence` says.
+  /// - Parameter route: returns, for a value, its first device and the set of devices that need it, the source of each
+  ///   device's copy, as `arborescence` does.
   init?(_ index: ProblemIndex, _ placement: [Int], route: (_ value: Int, _ root: Int, _ targets: Int) -> [Int]?) {
     let count = index.deviceCount
     var total = 0.0
@@ -77,7 +78,7 @@ struct Evaluation {
     self.copies = copies
   }
 
-  /// The same placement and copies at the costs of another index of the same graph.
+  /// Returns the same placement and copies with the costs of another index of the same graph.
   func repriced(_ index: ProblemIndex, _ placement: [Int]) -> Evaluation {
     var total = 0.0
     for node in 0..<index.nodeCount { total += index.seconds(node, on: placement[node]) }
@@ -90,8 +91,9 @@ struct Evaluation {
     return Evaluation(total: total, copies: copies)
   }
 
-  /// Least-cost copies from `root` to every device of `targets`, relays allowed.
-  /// - Returns: for each device the one it is copied from (-1 where none), or `nil` when some target is out of reach.
+  /// Finds the least-cost copies from `root` to every device of `targets`, relays allowed.
+  ///
+  /// - Returns: for each device, the source of its copy (-1 if none), or `nil` when a target is unreachable.
   static func arborescence(_ index: ProblemIndex, _ cargo: TransferPayload, root: Int, reaching targets: Int) -> [Int]? {
     let count = index.deviceCount
     let sets = 1 << count
@@ -129,7 +131,7 @@ struct Evaluation {
     return parents
   }
 
-  /// The solution in the problem's names.
+  /// Returns the solution with the problem's names.
   func solution(
     _ index: ProblemIndex, _ placement: [Int], method: PlanSolution.Method, lowerBound: Double, searchStates: Int = 0,
     objective: Double? = nil
@@ -155,7 +157,7 @@ struct Evaluation {
     return solution
   }
 
-  /// Dynamic energy of nodes and copies; `nil` where a node's is not known.
+  /// Returns the dynamic energy of nodes and copies; `nil` when a node's is unknown.
   func joules(_ index: ProblemIndex, _ placement: [Int]) -> Double? {
     var sum = 0.0
     for node in 0..<index.nodeCount { sum += index.joules[node * index.deviceCount + placement[node]] }

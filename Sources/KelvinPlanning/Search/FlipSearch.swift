@@ -1,18 +1,19 @@
-/// The numbers of runs at which the best one-shot plan changes.
+/// Finds the numbers of runs at which the best one-shot plan changes.
 ///
-/// A plan costs `start + inferences · seconds`, a line over the number of inferences; the best plan is the lower envelope
-/// of all plans' lines. Where the lines of two plans meet, the search either finds nothing less, and that is a corner of
-/// the envelope, or a plan below both, and looks on both sides of it.
+/// A plan costs `start + inferences · seconds`, a linear function of the number of inferences; the best plan is the
+/// lower envelope of all plans' lines. The search looks at the intersection of two plans' lines. If no plan costs less
+/// there, the intersection is a corner of the envelope; otherwise the search continues on both sides of the cheaper
+/// plan.
 struct FlipSearch {
   let search: StartSearch
-  /// Searches that may be made.
+  /// The most searches.
   let limit: Int
 
   static let mostInferences = 1e9
   private static let tolerance = 1e-9
 
-  /// - Parameter known: as `StartSearch.best` has it.
-  /// - Returns: the flips by rising count, and whether the limit left none out.
+  /// - Parameter known: as in `StartSearch.best`.
+  /// - Returns: the changes by rising count, and whether all were found within the limit.
   func run(
     after known: inout [Int: LatencySearch.Found]
   ) throws(PlanningError) -> (flips: [PlanFlip], isComplete: Bool) {
@@ -58,7 +59,7 @@ struct FlipSearch {
     return (flips, isComplete)
   }
 
-  /// The number of inferences from which on `high` costs less; `nil` where it never does.
+  /// Returns the number of inferences from which `high` costs less; `nil` if it never does.
   private func meeting(_ low: StartSearch.Plan, _ high: StartSearch.Plan) -> Double? {
     guard high.seconds < low.seconds * (1 - Self.tolerance), high.start > low.start else { return nil }
     let count = (high.start - low.start) / (low.seconds - high.seconds)

@@ -1,8 +1,8 @@
 /// Dynamic programming over the frontier, from the first node to the last: the counterpart of `BackwardSearch`, for
 /// costs that need both sides of a cut.
 ///
-/// A state gives every live value the set of devices that hold a copy; its cost is the least cost of everything before
-/// the cut. A node on `d` makes each of its inputs reach `d`, possibly by a relay whose copies then remain.
+/// A state assigns to every live value the set of devices that hold a copy. Its cost is the least cost of everything
+/// before the cut. A node on `d` brings each of its inputs to `d`, possibly by a relay whose copies then remain.
 struct ForwardSearch {
   let index: ProblemIndex
   let costs: CopyCosts
@@ -12,11 +12,11 @@ struct ForwardSearch {
   private struct Input {
     var slot: Int
     var table: Int
-    /// The host, for a graph input at its first consumer.
+    /// The devices that hold the value: the host, for a graph input at its first consumer.
     var initial: Int
     var wasLive: Bool
     var isLast: Bool
-    /// Needed besides the node's device: the host, for an output at its last consumer.
+    /// Devices that need the value besides the node's: the host, for an output at its last consumer.
     var also: Int
   }
 
@@ -104,7 +104,7 @@ struct ForwardSearch {
   }
 }
 
-/// The states that one state leads to by one device: one unless a copy may take several routes.
+/// The successors of one state for one device: a single one unless a copy may take several routes.
 private struct Transitions {
   let words: Int
   private(set) var keys: [UInt64] = []
@@ -130,8 +130,9 @@ private struct Transitions {
     for way in costs.indices { costs[way] += cost }
   }
 
-  /// Every way with every growth of one more value.
-  /// - Returns: false when there would be too many: then each way takes the cheapest growth only.
+  /// Combines every transition with every growth of one more value.
+  ///
+  /// - Returns: false when there would be too many; then each transition takes only the cheapest growth.
   mutating func grow(_ growths: [(set: Int, cost: Double)], word: Int, shift: UInt64) -> Bool {
     guard let cheapest = growths.min(by: { $0.cost < $1.cost }) else {
       charge(.infinity)

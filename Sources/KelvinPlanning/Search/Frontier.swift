@@ -1,14 +1,14 @@
-/// Which values are live between consecutive nodes of the order, and where a packed search state keeps each.
+/// The values that are live between consecutive nodes of the order, and their slots in a packed search state.
 ///
-/// A value is live from its producer (a graph input: from its first consumer) to its last consumer. A state is
-/// `words` words of `64 / devices` slots, each slot the device set of one live value.
+/// A value is live from its producer (a graph input: from its first consumer) to its last consumer. A state has `words`
+/// words of `64 / devices` slots; each slot is the device set of one live value.
 struct Frontier {
-  /// Position in the order of each node.
+  /// The position of each node in the order.
   let position: [Int]
-  /// First and last position of each value; a value nobody reads ends where it starts.
+  /// The first and last position of each value; a value without readers ends where it starts.
   let first: [Int]
   let last: [Int]
-  /// -1 for values that never cross a cut.
+  /// The slot of each value; -1 for values that never cross a cut.
   let slot: [Int]
   let slotCount: Int
   let slotsPerWord: Int

@@ -1,13 +1,13 @@
-/// The least largest load by enumeration: dynamic programming over the frontier in which a state keeps every vector of
-/// loads that no other beats in all of them.
+/// Finds the least largest load by enumeration: dynamic programming over the frontier in which a state keeps every
+/// vector of loads that no other beats in all of them.
 ///
-/// A vector is dropped where, under some guide's weights, its weighted sum and the least weighted cost of what is still to
-/// be placed reach the largest load of a plan that is known already.
+/// A vector is dropped when, under some guide's weights, the lower bound of its final weighted sum reaches the largest
+/// load of a known plan. The bound is its weighted sum plus the least weighted cost of the nodes still to be placed.
 struct LabelSearch {
   struct Answer {
-    /// A plan whose largest load is lower.
+    /// A plan with a lower largest load than the known one.
     var better: BalancedPlan?
-    /// Whether no plan is lower than `better`, or, without one, than what was known: nothing was left out.
+    /// Whether nothing was left out, so that no plan is lower than `better`, or than the known plan if `better` is nil.
     var isComplete: Bool
     var states: Int
   }
@@ -26,10 +26,10 @@ struct LabelSearch {
   private static let mostNodes = 4_096
   private static let mostDevices = 4
   private static let mostUnitGuides = 4
-  /// Elementary moves of one label, roughly, and how many labels a step keeps however little budget is left.
+  /// The approximate elementary moves of one label, and the labels that a step keeps even without budget.
   private static let movesPerLabel = 48
   private static let leastWidth = 24
-  /// Labels with which another of the same state is compared.
+  /// The most labels of the same state that a label is compared with.
   private static let comparisons = 256
 
   init(_ loads: Loads, _ frontier: Frontier, guides weights: [[Double]], budget: Int) {
@@ -51,14 +51,14 @@ struct LabelSearch {
     }
   }
 
-  /// Vectors of loads of one step, and where each came from.
+  /// The vectors of loads of one step, and their predecessors.
   private struct Labels {
     var loads: [Double] = []
     var parent: [Int32] = []
     var device: [UInt8] = []
-    /// Routes of the copies that were settled at this step.
+    /// The routes of the copies that were settled at this step.
     var taken: [[Taken]] = []
-    /// The least largest load that the guides allow the label to end with.
+    /// The lower bound of a label's final largest load, from the guides.
     var floor: [Double] = []
     var count: Int { parent.count }
   }
@@ -70,7 +70,7 @@ struct LabelSearch {
     var key: [UInt64]
     var labels: [Int]
   }
-  /// One step's choice for a state: a device, the loads it adds, and the routes.
+  /// The choice of one step for a state: a device, the loads that it adds, and the routes.
   private struct Choice {
     var device: Int
     var loads: [Double]
@@ -135,7 +135,8 @@ struct LabelSearch {
     return Answer(better: trace(steps, from: best), isComplete: isComplete, states: kept)
   }
 
-  /// Keeps the labels that promise the lowest largest loads.
+  /// Keeps the labels with the least lower bounds.
+  ///
   /// - Returns: whether any was left out.
   private func narrow(_ groups: inout [State], _ labels: Labels, to most: Int) -> Bool {
     let all = groups.flatMap(\.labels)
@@ -168,7 +169,7 @@ struct LabelSearch {
     vectors[label * loads.count..<(label + 1) * loads.count].max() ?? 0
   }
 
-  /// The labels of one state that may still end below `limit` and that no other beats in every load.
+  /// Returns the labels of one state that may still end below `limit` and that no other beats in every load.
   private func survivors(
     _ labels: [Int], _ all: inout Labels, _ floors: [Double], _ limit: Double, _ work: inout Int
   ) -> [Int] {
@@ -202,7 +203,7 @@ struct LabelSearch {
     return kept
   }
 
-  /// Values that are live before the node at `position`.
+  /// Returns the values that are live before the node at `position`.
   private func liveValues(at position: Int) -> [Int] {
     (0..<index.valueCount).filter {
       frontier.slot[$0] >= 0 && frontier.first[$0] < position && frontier.last[$0] >= position
@@ -214,7 +215,7 @@ struct LabelSearch {
     return Int(keys[start + frontier.word(slot)] >> frontier.shift(slot)) & ((1 << index.deviceCount) - 1)
   }
 
-  /// The least weighted cost of everything before `position` that ends with the copies `key` needs.
+  /// Returns the least weighted cost of everything before `position` that ends with the copies that `key` needs.
   private func floor(_ guide: Guide, _ position: Int, _ key: [UInt64], _ live: [Int]) -> Double {
     var least = Double.infinity
     let sets = guide.costs.sets
@@ -230,7 +231,8 @@ struct LabelSearch {
     return least
   }
 
-  /// Every device for `node` and every way to settle what it settles, by the state that follows.
+  /// Returns every combination of a device for `node` and routes for the values that it settles, by the resulting
+  /// state.
   private func choices(
     _ node: Int, at position: Int, _ key: [UInt64], _ routes: inout CopyRoutes
   ) -> [(key: [UInt64], choices: [Choice])] {

@@ -1,4 +1,4 @@
-/// The least serial latency: exact where the frontier allows, else the best of several approximations with a bound.
+/// Finds the least serial latency: exact if the frontier permits, else the best of several approximations with a bound.
 struct LatencySearch {
   struct Found {
     var placement: [Int]
@@ -6,21 +6,22 @@ struct LatencySearch {
     var method: PlanSolution.Method
     var lowerBound: Double
     var states = 0
-    /// Of a wide graph: where the bound's search ended, for another with other costs to begin with.
+    /// For a wide graph, the final state of the bound's search, from which a search with other costs may start.
     var handed: [Double] = []
   }
 
   let index: ProblemIndex
   let deliveries: DeliveryCosts
   let frontier: Frontier
-  /// Elementary moves one search may make.
+  /// The elementary moves that one search may make.
   let budget: Int
 
-  /// Live values up to which dynamic programming comes before the approximations, and beyond which it does not try.
+  /// The number of live values up to which dynamic programming precedes the approximations, and the number beyond which
+  /// it is not tried.
   private static let fewLive = 6
   static let mostLive = 16
 
-  /// - Parameter frontier: that of another index of the same graph.
+  /// - Parameter frontier: the frontier of another index of the same graph, to be reused.
   init(_ index: ProblemIndex, budget: Int, frontier: Frontier? = nil) {
     self.index = index
     self.budget = budget
@@ -28,14 +29,15 @@ struct LatencySearch {
     self.frontier = frontier ?? Frontier(index)
   }
 
-  /// The best placement within the memory limits.
+  /// Returns the best placement within the memory limits.
   func best() throws(PlanningError) -> Found {
     try MemoryLimits(search: self).fit(try placement(seconds: index.seconds))
   }
 
-  /// The best placement when nodes cost `seconds`, transfers as ever; memory limits are not looked at.
+  /// Returns the best placement when nodes cost `seconds`, with unchanged transfers and without memory limits.
+  ///
   /// - Parameters:
-  ///   - last: of a search with costs that differ little: this one goes on from there.
+  ///   - last: the result of a search with similar costs, from which this one continues.
   ///   - isPolished: whether the plan of a wide graph is improved by cuts.
   func placement(seconds: [Double], after last: Found? = nil, isPolished: Bool = true) throws(PlanningError) -> Found {
     if let pair = DevicePair(index, seconds: seconds) { return try chosen(between: pair, seconds) }
@@ -56,7 +58,7 @@ struct LatencySearch {
       placement: placement, evaluation: evaluation, method: .exact, lowerBound: cut.lowerBound, states: cut.work)
   }
 
-  /// The cut, where no node has more than the two devices of `pair` to choose from.
+  /// Returns the cut when no node has more than the two devices of `pair` to choose from.
   func cut(between pair: DevicePair, _ seconds: [Double]) throws(PlanningError) -> (cut: PairCut, placement: [Int]) {
     let cut = PairCut(
       index, deliveries, seconds: seconds, between: pair.first, and: pair.second, placement: pair.placement)
@@ -71,7 +73,7 @@ struct LatencySearch {
       remedy: "give the missing transfers, or let it run elsewhere")
   }
 
-  /// The exact plan where the frontier fits the budget.
+  /// Returns the exact plan if the frontier fits the budget.
   private func enumerated(_ seconds: [Double]) throws(PlanningError) -> Found? {
     let costs = CopyCosts(index)
     guard !costs.isRounded, SearchBudget.least(index, words: frontier.words) <= budget else { return nil }
@@ -102,7 +104,7 @@ struct LatencySearch {
       lowerBound: best.lowerBound, states: best.states, handed: best.handed)
   }
 
-  /// A placement of the search cut short, for graphs whose links leave few.
+  /// Returns a placement of a truncated search, for graphs whose links permit few placements.
   private func beam(_ seconds: [Double]) throws(PlanningError) -> [Int] {
     let search = BackwardSearch(index: index, costs: CopyCosts(index), frontier: frontier, seconds: seconds)
     guard let layers = try search.run(budget: budget / 4, keepsStates: false) else {
@@ -111,7 +113,7 @@ struct LatencySearch {
     return search.placement(layers)
   }
 
-  /// Every node on `device` that can run there; the rest on the host, or where it is cheapest.
+  /// Places every node on `device` that can run there; the rest on the host, or where it is cheapest.
   private func onlyOn(_ device: Int, _ seconds: [Double]) -> [Int] {
     let count = index.deviceCount
     return (0..<index.nodeCount).map { node in
@@ -120,7 +122,8 @@ struct LatencySearch {
     }
   }
 
-  /// Seconds with every node kept on `device` where it can run there, else on the host, else anywhere.
+  /// Returns the seconds with every node restricted to `device` if it can run there, else to the host, else
+  /// unrestricted.
   func secondsKeeping(_ device: Int) -> [Double] {
     let count = index.deviceCount
     var seconds = index.seconds

@@ -1,5 +1,5 @@
-/// Every state a search kept, layer by layer: layer 0 is the start, layer `k` follows the `k`-th node processed.
-/// States of a layer are in order of cost.
+/// Every state that a search kept, by layer: layer 0 is the start, layer `k` follows the `k`-th processed node. The
+/// states of a layer are in order of cost.
 struct Layers {
   let words: Int
   private(set) var start: [Int] = [0]
@@ -9,10 +9,10 @@ struct Layers {
   private(set) var devices: [UInt8] = []
   private let keepsKeys: Bool
 
-  /// The layer last appended, always with its keys and costs.
+  /// The layer appended last, always with its keys and costs.
   private(set) var frontKeys: [UInt64]
   private(set) var frontCosts: [Double] = [0]
-  /// States discarded for width, not by dominance.
+  /// Whether states were discarded for width, not by dominance.
   var isTruncated = false
 
   init(words: Int, keepsKeys: Bool) {
@@ -46,7 +46,8 @@ struct Layers {
 
   func range(_ layer: Int) -> Range<Int> { start[layer]..<start[layer + 1] }
 
-  /// Walks back from a state of `layer`: devices chosen at layers `layer, layer - 1, … 1`.
+  /// Follows the parents of a state of `layer` back to the start and visits the devices chosen at layers `layer, layer
+  /// - 1, … 1`.
   func trace(_ layer: Int, _ state: Int, _ visit: (_ layer: Int, _ device: Int) -> Void) {
     var state = state
     for step in stride(from: layer, to: 0, by: -1) {

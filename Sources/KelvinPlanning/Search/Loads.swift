@@ -1,28 +1,29 @@
-/// What one frame of a pipelined stream asks of each resource, and, where a power budget counts, of the budget:
-/// additive over nodes and copies, all in seconds.
+/// The load of one frame of a pipelined stream on each resource and, if there is a power budget, on the budget. Loads
+/// are in seconds and additive over nodes and copies.
 ///
 /// - A node occupies its device's resource for its seconds.
-/// - A copy occupies the resources of both its ends, once where they are one: neither end is relied on to compute
-///   beside it.
-/// - Energy counts as `joules / spareWatts`, the seconds in which the budget yields it.
+/// - A copy occupies the resources of both its ends, once if they are the same: neither end is expected to compute
+///   meanwhile.
+/// - Energy counts as `joules / spareWatts`, the seconds in which the budget supplies it.
 ///
-/// The most frames a second is one over the largest load. For weights `w` that sum to 1, `w · loads` is at most the
+/// The highest rate is the reciprocal of the largest load. For weights `w` that sum to 1, `w · loads` is at most the
 /// largest load, and is a serial sum with other costs: `weighted(by:)`.
 struct Loads {
   let index: ProblemIndex
   let count: Int
-  /// Zero where energy is not counted.
+  /// Zero when energy is not counted.
   private let secondsPerJoule: Double
 
-  /// Resources alone.
+  /// Creates the loads of resources.
   init(resourcesOf index: ProblemIndex) {
     self.index = index
     count = index.resourceNames.count
     secondsPerJoule = 0
   }
 
-  /// Resources and power.
-  /// - Throws: `missing` without a power budget, or where a device that may run a node gives no joules for it.
+  /// Creates the loads of resources and power.
+  ///
+  /// - Throws: `missing` without a power budget, or when a device that may run a node has no joules for it.
   init(resourcesAndPowerOf index: ProblemIndex) throws(PlanningError) {
     guard let spare = index.spareWatts else {
       throw PlanningError(
@@ -47,12 +48,12 @@ struct Loads {
     self.secondsPerJoule = secondsPerJoule
   }
 
-  /// The same loads of another index of the same graph.
+  /// Returns the same loads of another index of the same graph.
   func over(_ other: ProblemIndex) -> Loads { Loads(other, count: count, secondsPerJoule: secondsPerJoule) }
 
   var countsEnergy: Bool { secondsPerJoule > 0 }
 
-  /// A resource's name, or `power`.
+  /// Returns a resource's name, or `power`.
   func name(_ load: Int) -> String { load < index.resourceNames.count ? index.resourceNames[load] : "power" }
 
   func add(_ node: Int, on device: Int, to loads: inout [Double], times factor: Double = 1) {
@@ -79,7 +80,7 @@ struct Loads {
     return loads
   }
 
-  /// The graph with the costs `w · loads`.
+  /// Returns the graph with the costs `w · loads`.
   func weighted(by weights: [Double]) -> ProblemIndex {
     var other = index
     let devices = index.deviceCount

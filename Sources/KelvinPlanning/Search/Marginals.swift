@@ -1,10 +1,10 @@
-/// For every node and device, the least total with the node there and everything else chosen best.
+/// For every node and device, the least total with the node there and everything else optimal.
 protocol Marginals {
   /// `node * devices + device`; infinite where the node may not run.
   var totals: [Double] { get }
-  /// False where some of `totals` are upper bounds.
+  /// Whether all of `totals` are exact; false when some are upper bounds.
   var isExact: Bool { get }
-  /// A placement with `node` on `device` that attains what `totals` says.
+  /// Returns a placement with `node` on `device` whose total is that of `totals`.
   func placement(with node: Int, on device: Int) -> [Int]?
 }
 
@@ -27,10 +27,10 @@ struct JoinedMarginals: Marginals {
     var table: Int
     var before: Int
     var after: Int
-    /// Set held when the value has no slot before the cut, or needed when it has none after.
+    /// The set that holds the value if it has no slot before the cut, and the set that needs it if it has none after.
     var held: Int
     var needed: Int
-    /// The node's device is a source (outputs), a target (inputs), or neither (values passing by).
+    /// Whether the node's device is a source (outputs), a target (inputs), or neither (passing values).
     var role: Role
   }
   private enum Role { case passing, input, output }

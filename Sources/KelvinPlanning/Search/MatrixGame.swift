@@ -1,5 +1,5 @@
-/// The weights under which the least of several plans' weighted loads is largest: a matrix game, solved as the linear
-/// program `max Σ y  where  Σ_k y_k L_ki ≤ 1, y ≥ 0` whose multipliers, scaled to sum to 1, are the weights.
+/// Finds the weights that maximize the least weighted load of several plans. This matrix game is solved as the linear
+/// program `max Σ y  where  Σ_k y_k L_ki ≤ 1, y ≥ 0`, whose multipliers, scaled to sum to 1, are the weights.
 struct MatrixGame {
   private var plans: [[Double]] = []
   private let loads: Int
@@ -8,10 +8,10 @@ struct MatrixGame {
 
   init(loads: Int) { self.loads = loads }
 
-  /// - Parameter plan: its loads, not all zero.
+  /// - Parameter plan: the loads of a plan, not all zero.
   mutating func add(_ plan: [Double]) { plans.append(plan) }
 
-  /// - Returns: the weights and the least weighted load under them.
+  /// - Returns: the weights, and the least weighted load under them.
   func solve() -> (weights: [Double], value: Double) {
     let scale = plans.lazy.compactMap { $0.max() }.min() ?? 1
     let columns = plans.count + loads

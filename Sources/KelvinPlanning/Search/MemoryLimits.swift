@@ -1,10 +1,10 @@
-/// Peak bytes of values on each device, and plans that stay under the limits.
+/// The peak bytes of values on each device, and plans within the limits.
 struct MemoryLimits {
   private let index: ProblemIndex
   private let frontier: Frontier
   private let budget: Int
   private static let rounds = 40
-  /// Of the moves that save, how many are looked at in turn.
+  /// The most improving moves that are tried in turn.
   private static let mostTried = 64
   private static let mostPlacements = 20_000
 
@@ -14,7 +14,7 @@ struct MemoryLimits {
     budget = search.budget
   }
 
-  /// For `firstExcess` alone.
+  /// Creates limits that only support `firstExcess`.
   init(_ index: ProblemIndex, _ frontier: Frontier) {
     self.index = index
     self.frontier = frontier
@@ -23,10 +23,10 @@ struct MemoryLimits {
 
   var isLimited: Bool { index.memory.contains { $0 != .max } }
 
-  /// The first node of a serial run at which a device holds more than its limit: `(node, device)`.
+  /// Returns the first node of a serial run at which a device holds more than its limit: `(node, device)`.
   ///
-  /// A copy is held from when it is made to its last use there, by a node, as the source of a further copy, or, for a
-  /// graph output on the host, to the end.
+  /// A copy is held from its creation to its last use on the device: by a node, as the source of another copy, or, for
+  /// a graph output on the host, to the end.
   func firstExcess(_ placement: [Int], _ evaluation: Evaluation) -> (node: Int, device: Int)? {
     let count = index.deviceCount
     let steps = index.nodeCount
@@ -70,11 +70,11 @@ struct MemoryLimits {
     return first.map { (index.order[$0.step], $0.device) }
   }
 
-  /// `found` when it fits; else the best fitting plan among those that a rising price per byte on the crowded devices
-  /// gives, with `found` as the lower bound.
+  /// Returns `found` if it is within the limits. Otherwise, returns the best plan within the limits that results from a
+  /// rising price per byte on the devices that exceed them, with `found` as the lower bound.
   ///
-  /// Where there are few placements all are looked at, each with its cheapest copies: with two devices there are no others,
-  /// so that the plan is exact.
+  /// If there are few placements, all are evaluated, each with its cheapest copies. With two devices no other copies
+  /// exist, so the plan is exact.
   func fit(_ found: LatencySearch.Found) throws(PlanningError) -> LatencySearch.Found {
     let count = index.deviceCount
     guard var excess = firstExcess(found.placement, found.evaluation) else { return found }
@@ -121,7 +121,7 @@ struct MemoryLimits {
     return best
   }
 
-  /// Moves one node at a time, the one that saves most of those that still fit.
+  /// Moves one node at a time: the move that saves most among those within the limits.
   private func improve(_ best: inout LatencySearch.Found, _ deliveries: DeliveryCosts) {
     let count = index.deviceCount
     let descent = Descent(index, deliveries, seconds: index.seconds)
@@ -155,11 +155,11 @@ struct MemoryLimits {
   }
 
   private struct Enumeration {
-    /// `nil` where none fits.
+    /// `nil` when no placement is within the limits.
     var best: LatencySearch.Found?
   }
 
-  /// The best of all placements that fit; `nil` where there are too many to look at.
+  /// Returns the best of all placements within the limits; `nil` when there are too many to evaluate.
   private func enumerated() -> Enumeration? {
     let count = index.deviceCount
     let choices = (0..<index.nodeCount).map { node in

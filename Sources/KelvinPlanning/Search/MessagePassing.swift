@@ -1,54 +1,55 @@
-/// A lower bound on the serial sum of a graph of any width, and placements to start from.
+/// A lower bound of the serial sum of a graph of any width, and placements to start from.
 ///
-/// Each node and each value is a problem of its own: a node chooses the cheapest device, a value the cheapest of all ways
-/// to be made and read. What they choose need not agree, so the sum of their least costs is a lower bound. Seconds moved
-/// from a node to the values that it makes or reads, per device, change no plan's total but the bound; they are moved node
-/// by node, forth and back along the order, so that the bound never falls. Sequential reweighted message passing:
-/// Kolmogorov, "A new look at reweighted message passing", PAMI 37(5), 2015. It is a linear relaxation's dual, which is
-/// attained nearly, not quite.
+/// Each node and each value is a separate problem: a node chooses the cheapest device, a value the cheapest combination
+/// of producer and readers. Their choices may disagree, so the sum of their least costs is a lower bound.
 ///
-/// The least cost of a value is `min over sets T of  (min over r of  maker(r) + delivery(r, T)) + Σ over readers of
-/// min over d in T of reader(d)`, so that it takes `2 ^ devices` sets however many read it, and no more than those with
-/// one device for each reader.
+/// Seconds moved between a node and its values, per device, change the bound but no plan's total. They are moved node
+/// by node, forward and backward along the order, so that the bound never falls. This is sequential reweighted message
+/// passing: Kolmogorov, "A new look at reweighted message passing", PAMI 37(5), 2015. It approximates the dual of a
+/// linear relaxation.
+///
+/// The least cost of a value is `min over sets T of  (min over r of  maker(r) + delivery(r, T)) + Σ over readers of min
+/// over d in T of reader(d)`. It takes `2 ^ devices` sets for any number of readers, and at most the sets with one
+/// device for each reader.
 struct MessagePassing {
   private let index: ProblemIndex
   private let deliveries: DeliveryCosts
   private let devices: Int
   private let sets: Int
-  /// What stands for an impossible cost: more than a plan that is known.
+  /// The representation of an impossible cost: more than the total of a known plan.
   private let never: Double
-  /// Values that somebody reads.
+  /// The values with readers.
   private let values: [Int]
-  /// Makers and readers of values, a *seat* each: those of value `v` are `seatStart[v]..<seatStart[v + 1]`, the maker
-  /// first where it is a node.
+  /// A *seat* is the producer or a reader of a value. The seats of value `v` are `seatStart[v]..<seatStart[v + 1]`, the
+  /// producer first if it is a node.
   private let seatStart: [Int]
   private let valueOfSeat: [Int]
   private let isMaker: [Bool]
   private let hasLater: [Bool]
   private let hasEarlier: [Bool]
-  /// Seats of each node.
+  /// The seats of each node.
   private let seatsOf: [[Int]]
-  /// Per seat and device, the seconds that the node handed to the value.
+  /// Per seat and device, the seconds that the node moved to the value.
   private(set) var handed: [Double]
-  /// Per node and device, what it kept; infinite where it may not run.
+  /// Per node and device, the seconds that the node kept; infinite where it may not run.
   private var kept: [Double]
-  /// Non-empty device sets, small ones first, and how many of them each value looks at.
+  /// Non-empty device sets, small ones first, and the number of sets that each value considers.
   private let setList: [Int]
   private let setCount: [Int]
-  /// Per value and set, the maker's part and the readers' part of the value's cost.
+  /// Per value and set, the producer's part and the readers' part of the value's cost.
   private var making: [Double]
   private var reading: [Double]
   private var least: [Double]
   private var sums: [Double]
 
   private(set) var bound = 0.0
-  /// Elementary moves made.
+  /// The elementary moves made.
   private(set) var work = 0
 
   /// - Parameters:
-  ///   - seconds: of the nodes, in place of the index's.
-  ///   - known: the total of some plan.
-  ///   - handed: where another search for the same graph ended.
+  ///   - seconds: the seconds of the nodes, which replace the index's.
+  ///   - known: the total of a known plan.
+  ///   - handed: the final state of another search for the same graph.
   init(
     _ index: ProblemIndex, _ deliveries: DeliveryCosts, seconds: [Double], known: Double, handed: [Double]? = nil
   ) {
@@ -127,7 +128,7 @@ struct MessagePassing {
     refresh()
   }
 
-  /// Elementary moves of one pass.
+  /// The elementary moves of one pass.
   private(set) var moves = 0
 
   private func delivery(_ value: Int, _ root: Int, _ set: Int) -> Double {
@@ -135,7 +136,7 @@ struct MessagePassing {
     return min(deliveries.seconds[deliveries.table[value] + root * sets + all], never)
   }
 
-  /// Sums anew what rounding let drift, and with it the bound.
+  /// Recomputes the sums, to remove rounding errors, and with them the bound.
   private mutating func refresh() {
     var sum = 0.0
     for node in 0..<index.nodeCount { sum += (0..<devices).reduce(.infinity) { min($0, kept[node * devices + $1]) } }
@@ -171,7 +172,7 @@ struct MessagePassing {
     }
   }
 
-  /// Leaves in `least`, for each set, the reader's least seconds on any of its devices.
+  /// Computes in `least`, for each set, the reader's least seconds on any of its devices.
   private mutating func findLeast(_ seat: Int) {
     least[0] = .infinity
     for entry in 0..<setCount[valueOfSeat[seat]] {
@@ -189,7 +190,7 @@ struct MessagePassing {
     }
   }
 
-  /// Takes from the value of a seat all that it can spare, so that its least cost is 0 on each of the node's devices.
+  /// Takes all spare seconds from the value of a seat, so that its least cost is 0 on each of the node's devices.
   private mutating func take(_ seat: Int, for node: Int) {
     let value = valueOfSeat[seat]
     let base = value * sets
@@ -220,7 +221,7 @@ struct MessagePassing {
     if isMaker[seat] { sumMaking(seat) } else { addReading(seat, 1) }
   }
 
-  /// Once along the order and back.
+  /// Makes one pass along the order and back.
   mutating func pass() {
     for node in index.order { visit(node, towards: hasLater) }
     for node in index.order.reversed() { visit(node, towards: hasEarlier) }
@@ -249,7 +250,8 @@ struct MessagePassing {
     for seat in seats { settle(seat) }
   }
 
-  /// A placement node by node along the order, each where the rest promises to cost least.
+  /// Returns a placement made node by node along the order, each node on the device with the least expected remaining
+  /// cost.
   func rounded() -> [Int] {
     var rest = self
     var placement = Array(repeating: index.host, count: index.nodeCount)

@@ -1,9 +1,9 @@
-/// A least cut between a source and a sink: two search trees, one from each end, that grow until they touch, and are
-/// mended rather than grown anew after each augmentation.
+/// A minimum cut between a source and a sink. Two search trees, one from each terminal, grow until they touch, and are
+/// repaired rather than rebuilt after each augmentation.
 ///
-/// Boykov and Kolmogorov, "An experimental comparison of min-cut/max-flow algorithms for energy minimization in vision",
-/// PAMI 26(9), 2004. Capacities are integers, so that the flow is exact. The order of the calls decides all ties in the
-/// search; the cut that is read off does not depend on it: it is the one with fewest vertices on the sink's side.
+/// Boykov and Kolmogorov, "An experimental comparison of min-cut/max-flow algorithms for energy minimization in
+/// vision", PAMI 26(9), 2004. Capacities are integers, so the flow is exact. The order of the calls decides all ties in
+/// the search. The resulting cut does not depend on it: it is the cut with the fewest vertices on the sink's side.
 struct MinimumCut {
   private enum Tree: UInt8 { case none, source, sink }
   private enum Link {
@@ -12,12 +12,12 @@ struct MinimumCut {
     static let orphan = -3
   }
 
-  /// Arcs in pairs: `arc ^ 1` leads back.
+  /// Arcs in pairs: `arc ^ 1` is the reverse arc.
   private var head: [Int32] = []
   private var residual: [Int] = []
   private var next: [Int32] = []
   private var first: [Int32]
-  /// What is left of the arc from the source where positive, of that to the sink where negative.
+  /// The residual capacity of the arc from the source if positive, of the arc to the sink if negative.
   private var terminal: [Int]
   private var tree: [Tree]
   /// The arc to the parent in the vertex's tree, or a `Link`.
@@ -28,12 +28,12 @@ struct MinimumCut {
   private var active: [Int32] = []
   private var isActive: [Bool]
   private var orphans: [Int32] = []
-  /// Of the last search from one vertex: the arc by which each was reached.
+  /// For the last search from one vertex, the arc by which each vertex was reached.
   private var trail: [Int] = []
   private var seen: [Int32] = []
   private var round: Int32 = 0
   private(set) var flow = 0
-  /// Arcs looked at: the size of the search, in place of its time.
+  /// The number of arcs examined, a measure of the search that does not depend on time.
   private(set) var work = 0
 
   init(vertices: Int) {
@@ -61,13 +61,13 @@ struct MinimumCut {
     }
   }
 
-  /// The capacity from the source where positive, of the arc to the sink where negative.
+  /// Sets the capacity from the source if positive, of the arc to the sink if negative.
   mutating func tie(_ vertex: Int, _ capacity: Int) { terminal[vertex] = capacity }
 
-  /// Whether the vertex can still reach the sink: the cut with fewest vertices there.
+  /// Whether the vertex can still reach the sink: the cut with the fewest vertices there.
   func isOnSinkSide(_ vertex: Int) -> Bool { tree[vertex] == .sink }
 
-  /// Pushes all flow that goes, or as much as `ceiling`.
+  /// Pushes all possible flow, at most `ceiling`.
   mutating func run(ceiling: Int) {
     for vertex in first.indices where terminal[vertex] != 0 {
       tree[vertex] = terminal[vertex] > 0 ? .source : .sink
@@ -98,11 +98,12 @@ struct MinimumCut {
     active.append(Int32(vertex))
   }
 
-  /// The tail of `arc`.
+  /// Returns the tail of `arc`.
   private func tail(_ arc: Int) -> Int { Int(head[arc ^ 1]) }
 
-  /// Takes free neighbours into the vertex's tree.
-  /// - Returns: an arc from the source's tree to the sink's, where one is met.
+  /// Adds free neighbours to the vertex's tree.
+  ///
+  /// - Returns: an arc from the source's tree to the sink's, if one is found.
   private mutating func grow(from vertex: Int) -> Int? {
     let mine = tree[vertex]
     let flip = mine == .source ? 0 : 1
@@ -177,7 +178,7 @@ struct MinimumCut {
     orphans.append(Int32(vertex))
   }
 
-  /// Finds each orphan the nearest new parent in its tree, or sets it free.
+  /// Finds the nearest new parent of each orphan in its tree, or makes it free.
   private mutating func adopt() {
     var done = 0
     while done < orphans.count {
@@ -219,7 +220,8 @@ struct MinimumCut {
     orphans.removeAll(keepingCapacity: true)
   }
 
-  /// Steps to the vertex's terminal; `nil` where its path ends in an orphan. The path remembers what was found.
+  /// Returns the number of steps to the vertex's terminal; `nil` when its path ends in an orphan. The result is cached
+  /// along the path.
   private mutating func distanceToTerminal(_ start: Int) -> Int32? {
     var vertex = start
     var steps: Int32 = 0
@@ -247,10 +249,10 @@ struct MinimumCut {
     return total
   }
 
-  /// The flow that is added when a vertex may not stay on its side: by so much the least cut with it on the other side
-  /// exceeds the least of all. `run` comes first, and nothing changes.
+  /// Returns the additional flow when a vertex may not stay on its side: the excess of the minimum cut with the vertex
+  /// on the other side. Requires a previous `run`; the state is restored afterwards.
   ///
-  /// - Returns: `nil` where it takes more than `limit` arcs to find out.
+  /// - Returns: `nil` when more than `limit` arcs would be examined.
   mutating func excess(movingAway vertex: Int, limit: Int, ceiling: Int) -> Int? {
     let flip = isOnSinkSide(vertex) ? 0 : 1
     let stop = work + limit
@@ -288,8 +290,10 @@ struct MinimumCut {
     return sum
   }
 
-  /// The nearest vertex with capacity left at the terminal that `start` may not reach: the sink's where `flip` is 0.
-  /// - Returns: `nil` where there is none, -1 where `work` would pass `stop`.
+  /// Finds the nearest vertex with residual capacity at the terminal that `start` may not reach: the sink if `flip` is
+  /// 0.
+  ///
+  /// - Returns: `nil` if there is none, -1 if `work` would exceed `stop`.
   private mutating func nearestTerminal(from start: Int, flip: Int, stop: Int) -> Int? {
     if trail.isEmpty {
       trail = Array(repeating: -1, count: first.count)

@@ -1,41 +1,44 @@
-/// The best choice between two devices for many nodes at once, all others staying where they are: a minimum cut.
+/// The best choice between two devices for many nodes at once, with all other nodes fixed: a minimum cut.
 ///
-/// Nodes on the source's side run on the first device, those on the sink's side on the second. Of a value made by a node
-/// that may choose, one vertex for each direction stands for its copy, between the maker and all readers, so that the copy
-/// is paid once: Stone, "Multiprocessor scheduling with the aid of network flow algorithms", IEEE TSE 3(1), 1977, with the
-/// vertex of a net as in Ihler, Wagner and Wagner, IPL 45(4), 1993. Of a value made elsewhere, with readers on the first
-/// device alone for `a`, the second alone for `b` and both for `ab`, those seconds are
-/// `(a + b − ab) + (ab − b) [any on the first] + (ab − a) [any on the second]`, and `ab` is at least `a` and `b`. Both
-/// hold for relays and for whatever other devices need, so that the cut is the optimum.
+/// Nodes on the source's side run on the first device, nodes on the sink's side on the second. For a value of a node
+/// with a choice, one vertex for each direction represents its copy, between the producer and all readers, so that the
+/// copy is paid once: Stone, "Multiprocessor scheduling with the aid of network flow algorithms", IEEE TSE 3(1), 1977,
+/// with the net vertex of Ihler, Wagner and Wagner, IPL 45(4), 1993.
 ///
-/// Of equal plans it finds the one with fewest nodes on the second device.
+/// For a value produced elsewhere, let `a`, `b` and `ab` be the seconds with readers on the first device only, the
+/// second only, and both. They equal `(a + b − ab) + (ab − b) [any on the first] + (ab − a) [any on the second]`, and
+/// `ab` is at least `a` and `b`. Both constructions allow for relays and for the needs of other devices, so the cut is
+/// optimal.
+///
+/// Among equal plans, the cut has the fewest nodes on the second device.
 struct PairCut {
   let first: Int
   let second: Int
-  /// `nil` where the nodes cannot be placed.
+  /// `nil` when the nodes cannot be placed.
   private(set) var placement: [Int]?
-  /// No choice costs less, nodes and copies that do not depend on it included.
+  /// A lower bound of the total over all choices, including nodes and copies that do not depend on them.
   private(set) var lowerBound = 0.0
   private(set) var work = 0
-  /// Where the nodes cannot be placed, one to blame.
+  /// A node that cannot be placed, when `placement` is `nil`.
   private(set) var culprit = 0
 
   private let index: ProblemIndex
   private let deliveries: DeliveryCosts
   private let around: [Int]
-  /// The vertex of each node; -1 where it has no choice.
+  /// The vertex of each node; -1 if it has no choice.
   private var vertex: [Int]
-  /// Seconds of each vertex on either side by itself.
+  /// The seconds of each vertex alone on either side.
   private var onFirst: [Double] = []
   private var onSecond: [Double] = []
   private var arcs: [Arc] = []
-  /// Solved, with its capacities for a second.
+  /// The solved cut, and its capacity per second.
   private var cut = MinimumCut(vertices: 0)
   private var scale = 1.0
-  /// Whether capacities beyond the optimum were cut down to it: other choices may then cost more than the flow says.
+  /// Whether larger capacities were reduced to the optimum; other choices may then cost more than the flow indicates.
   private var isClipped = false
 
-  /// Seconds where `from` is on the first device's side and `to` on the second's, and `back` the other way round.
+  /// The seconds when `from` is on the first device's side and `to` on the second's; `back` applies to the opposite
+  /// case.
   private struct Arc {
     var from: Int
     var to: Int
@@ -43,17 +46,17 @@ struct PairCut {
     var back: Double
   }
 
-  /// Capacities are integers: no choice that can be is more than `largest`, what cannot be is `never`, and still more
-  /// than `ceiling` when all that can be flowed through it.
+  /// Capacities are integers. A possible choice has at most `largest`. An impossible one has `never`, which still
+  /// exceeds `ceiling` after all possible flow has passed through it.
   private static let largest = 0x1p58
   private static let ceiling = 1 << 59
   private static let never = 1 << 60
-  /// Part of the optimum that rounding may cost before capacities are drawn finer.
+  /// The relative rounding error of the optimum above which capacities are scaled more finely.
   private static let tolerance = 1e-11
 
   /// - Parameters:
-  ///   - placement: where the nodes are that may not run on both devices, and those that `mayMove` leaves out.
-  ///   - limit: seconds that some choice is known not to exceed.
+  ///   - placement: the devices of nodes that may not run on both devices, and of nodes excluded by `mayMove`.
+  ///   - limit: an upper bound of the best total, in seconds.
   init(
     _ index: ProblemIndex, _ deliveries: DeliveryCosts, seconds: [Double], between first: Int, and second: Int,
     placement: [Int], limit: Double = .infinity, mayMove: (Int) -> Bool = { _ in true }
@@ -100,7 +103,7 @@ struct PairCut {
     return self.onFirst.count - 1
   }
 
-  /// - Returns: seconds that do not depend on the choice.
+  /// - Returns: the seconds that do not depend on the choice.
   private mutating func add(_ value: Int) -> Double {
     var set = index.isOutput[value] ? 1 << index.host : 0
     var readers: [Int] = []
@@ -131,7 +134,7 @@ struct PairCut {
     return 0
   }
 
-  /// Seconds paid once where any of `readers` is on a device.
+  /// Adds seconds paid once if any of `readers` is on a device.
   private mutating func any(_ readers: [Int], onFirst: Double, onSecond: Double) {
     if readers.count == 1 {
       self.onFirst[readers[0]] += onFirst
@@ -148,8 +151,8 @@ struct PairCut {
     }
   }
 
-  /// Seconds paid once where `maker` is on the first device and any of `readers` on the second, and `back` the other way
-  /// round.
+  /// Adds seconds paid once if `maker` is on the first device and any of `readers` on the second; `back` applies to the
+  /// opposite case.
   private mutating func copy(from maker: Int, to readers: [Int], seconds: Double, back: Double) {
     if readers.count == 1 {
       arcs.append(Arc(from: maker, to: readers[0], seconds: seconds, back: back))
@@ -200,9 +203,10 @@ struct PairCut {
     }
   }
 
-  /// Seconds by which the least total with a node on its other device exceeds the least of all.
-  /// - Returns: infinite where it cannot be there, `nil` where it takes more than `moves` to find out or costs differ so
-  ///   much that the flow is too coarse.
+  /// Returns the additional seconds of the least total with a node on its other device.
+  ///
+  /// - Returns: infinite when the node cannot be there. `nil` when the answer takes more than `moves`, or when costs
+  ///   differ so much that the flow is too coarse.
   mutating func excess(moving node: Int, moves: Int) -> Double? {
     guard vertex[node] >= 0 else { return .infinity }
     if isClipped { return nil }
@@ -213,7 +217,7 @@ struct PairCut {
     }
   }
 
-  /// A node that others hold on the first device and its own place, or theirs, on the second.
+  /// Returns a node that other nodes force onto the first device and that it, or they, must have on the second.
   private func firstForcedBothWays() -> Int {
     var next: [[Int]] = Array(repeating: [], count: onFirst.count)
     for arc in arcs {
@@ -235,7 +239,7 @@ struct PairCut {
     return 0
   }
 
-  /// What no choice exceeds that can be.
+  /// Returns an upper bound of the seconds of every possible choice.
   private func most() -> Double {
     var sum = 0.0
     for seconds in onFirst where seconds.isFinite { sum += seconds }

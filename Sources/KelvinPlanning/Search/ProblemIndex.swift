@@ -3,26 +3,26 @@ struct ProblemIndex: Sendable {
   var deviceCount = 0
   var host = 0
   var deviceNames: [String] = []
-  /// Seconds of an empty copy `from * deviceCount + to`, boundary included; infinite where there is no link.
+  /// The seconds of an empty copy `from * deviceCount + to`, boundary included; infinite without a link.
   var latency: [Double] = []
   var secondsPerByte: [Double] = []
-  /// Watts above idle of a copy `from * deviceCount + to`.
+  /// The watts above idle of a copy `from * deviceCount + to`.
   var copyWatts: [Double] = []
-  /// Resource of each device.
+  /// The resource of each device.
   var resource: [Int] = []
   var resourceNames: [String] = []
-  /// Seconds paid before anything runs, and once for each device that is used.
+  /// The seconds of loading, and the one-time seconds of each used device.
   var load = 0.0
   var deviceStart: [Double] = []
-  /// Inferences after the first.
+  /// The number of inferences after the first.
   var runs = 0
-  /// Sustainable power above idle; `nil` where no budget was given.
+  /// The sustainable power above idle; `nil` without a budget.
   var spareWatts: Double?
-  /// `Int.max` where unlimited.
+  /// `Int.max` if unlimited.
   var memory: [Int] = []
 
   var nodeNames: [String] = []
-  /// Distinct inputs and outputs of node `n`: `inputs[inputStart[n]..<inputStart[n + 1]]`.
+  /// The distinct inputs and outputs of node `n`: `inputs[inputStart[n]..<inputStart[n + 1]]`.
   var inputs: [Int] = []
   var inputStart: [Int] = [0]
   var outputs: [Int] = []
@@ -32,25 +32,25 @@ struct ProblemIndex: Sendable {
 
   /// `node * deviceCount + device`.
   var startSeconds: [Double] = []
-  /// `node * deviceCount + device`; infinite where not given.
+  /// `node * deviceCount + device`; infinite if not given.
   var joules: [Double] = []
 
   var valueNames: [String] = []
   var bytes: [Int] = []
-  /// How often one inference makes each copy of a value.
+  /// The number of times that one inference makes each copy of a value.
   var copies: [Double] = []
-  /// For each value, which of `signals` it is; -1 for what links move.
+  /// For each value, its index in `signals`; -1 for values that links move.
   var signalOfValue: [Int] = []
-  /// Different ways in which devices are told something: seconds of a copy `from * deviceCount + to`.
+  /// The distinct costs of signals: seconds of a copy `from * deviceCount + to`.
   var signals: [[Double]] = []
-  /// -1 for graph inputs.
+  /// The producing node of each value; -1 for graph inputs.
   var producer: [Int] = []
   var isOutput: [Bool] = []
-  /// Nodes that read value `v`, in declaration order: `readers[readerStart[v]..<readerStart[v + 1]]`.
+  /// The nodes that read value `v`, in declaration order: `readers[readerStart[v]..<readerStart[v + 1]]`.
   var readers: [Int] = []
   var readerStart: [Int] = [0]
 
-  /// Nodes in the order in which the plan is searched: topological, few values live at once.
+  /// The nodes in the order of the search: topological, with few live values.
   var order: [Int] = []
 
   var nodeCount: Int { nodeNames.count }
@@ -65,7 +65,8 @@ struct ProblemIndex: Sendable {
     TransferPayload(bytes: bytes[value], copies: copies[value], signal: signalOfValue[value])
   }
 
-  /// Seconds that direct copies take in one inference; infinite where there is no link, or no copy.
+  /// Returns the seconds of direct copies in one inference; infinite without a link, or for values that are never
+  /// copied.
   func copySeconds(_ cargo: TransferPayload, from: Int, to: Int) -> Double {
     guard cargo.copies.isFinite else { return .infinity }
     let pair = from * deviceCount + to

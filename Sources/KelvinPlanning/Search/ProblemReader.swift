@@ -1,4 +1,4 @@
-/// Checks a problem's names and numbers and gives them indices.
+/// Checks a problem's names and numbers and assigns indices to them.
 struct ProblemReader {
   let devices: [String]
   let host: String
@@ -19,7 +19,7 @@ struct ProblemReader {
   private var valueNumber: [String: Int] = [:]
   private var excluded: Set<Int> = []
 
-  /// Bounds that keep every sum of costs finite.
+  /// Limits that keep every sum of costs finite.
   private static let secondsLimit = 1e12
   private static let joulesLimit = 1e12
   private static let wattsLimit = 1e9
@@ -210,7 +210,7 @@ struct ProblemReader {
     return number
   }
 
-  /// The number of the value's signal; -1 where it is none.
+  /// Returns the index of the value's signal; -1 if it is not a signal.
   private mutating func signal(
     _ value: PlanningProblem.Value, of owner: @autoclosure () -> String
   ) throws(PlanningError) -> Int {
@@ -324,7 +324,7 @@ struct ProblemReader {
     }
   }
 
-  /// A node whose own values exceed a device's memory cannot run there.
+  /// Forbids devices whose memory is less than the node's own values.
   private mutating func applyMemory() {
     guard !memory.isEmpty else { return }
     for node in 0..<index.nodeCount {

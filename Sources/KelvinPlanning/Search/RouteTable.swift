@@ -1,15 +1,15 @@
-/// The cheapest copies under given weights from a device to a set of others, with the loads that they add: found when
-/// first asked for, once for each cargo, device and set.
+/// The cheapest copies under given weights from a device to a set of others, with their loads. Routes are computed on
+/// first use, once for each payload, device and set.
 struct RouteTable {
   private let loads: Loads
   private let weighted: ProblemIndex
   private let devices: Int
   private let sizeClass: [Int]
   private let cargos: [TransferPayload]
-  /// Entry `(class * devices + root) << devices | set`: the number of the route, or a `Route`.
+  /// Entry `(class * devices + root) << devices | set`: the index of the route, or a `Route`.
   private var number: [Int32]
   private(set) var trees: [[Int]] = []
-  /// Of each route the loads, then the seconds.
+  /// For each route, the loads, then the seconds.
   private(set) var sums: [Double] = []
 
   private enum Route {
@@ -34,10 +34,10 @@ struct RouteTable {
     number = Array(repeating: Route.unknown, count: cargos.count * devices << devices)
   }
 
-  /// Numbers to a route: loads and seconds.
+  /// The number of values for each route: loads and seconds.
   var stride: Int { loads.count + 1 }
 
-  /// - Returns: the route's number; `nil` where some device cannot be reached.
+  /// - Returns: the route's index; `nil` when a device cannot be reached.
   @inline(__always)
   mutating func route(_ value: Int, from root: Int, to set: Int) -> Int? {
     let entry = (sizeClass[value] * devices + root) << devices | set

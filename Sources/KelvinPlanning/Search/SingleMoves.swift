@@ -4,7 +4,7 @@ struct SingleMoves: Marginals {
   var isExact: Bool { false }
   private let base: [Int]
 
-  /// - Returns: `nil` where the placement cannot be.
+  /// - Returns: `nil` when the placement is not valid.
   init?(_ index: ProblemIndex, _ deliveries: DeliveryCosts, _ placement: [Int]) {
     guard let total = Evaluation(index, placement)?.total else { return nil }
     totals = Descent(index, deliveries, seconds: index.seconds).totals(around: placement, total)

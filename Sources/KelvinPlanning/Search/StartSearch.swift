@@ -1,13 +1,15 @@
-/// The least `load + start of every device used + start of every node + inferences · seconds of one`.
+/// Minimizes `load + start of every device used + start of every node + inferences · seconds of one`.
 ///
-/// Divided by the number of inferences this is a serial sum, but for the devices' starts: for each set of devices that may
-/// be used, the rest is `LatencySearch`'s. Sets are tried from the largest down. What a set's search finds bounds its
-/// subsets from below, and is theirs as well where it uses none of what they lack: most sets are never searched.
+/// Divided by the number of inferences, this is a serial sum except for the devices' starts. For each set of devices
+/// that may be used, `LatencySearch` minimizes the rest.
+///
+/// Sets are tried in decreasing size. The result of a set is a lower bound for its subsets. It is also their solution
+/// if it uses none of the devices that they lack, so most sets are never searched.
 struct StartSearch {
   struct Plan {
     var placement: [Int]
     var evaluation: Evaluation
-    /// Paid once, loading included.
+    /// One-time seconds, loading included.
     var start: Double
     var seconds: Double { evaluation.total }
 
@@ -24,11 +26,11 @@ struct StartSearch {
   let index: ProblemIndex
   let budget: Int
   let frontier: Frontier
-  /// Devices whose start costs something: a set of them is a bit mask over their positions here.
+  /// The devices whose start has a cost. A set of them is a bit mask over their indices in this array.
   let optional: [Int]
 
   private static let tolerance = 1e-12
-  /// Sets that are searched; what the others could give is then only bounded.
+  /// The most sets that are searched; other sets only contribute their bound.
   private static let mostSearches = 48
 
   init(_ index: ProblemIndex, budget: Int) {
@@ -38,7 +40,7 @@ struct StartSearch {
     optional = (0..<index.deviceCount).filter { index.deviceStart[$0] > 0 }
   }
 
-  /// The graph as it is when only `set` and the devices whose start is free may be used, at the mean cost of each of
+  /// Returns the graph restricted to `set` and the devices that start without cost, at the mean cost of each of
   /// `inferences`.
   func restricted(to set: Int, inferences: Double) -> ProblemIndex {
     var other = index
@@ -61,7 +63,7 @@ struct StartSearch {
     optional.enumerated().reduce(0) { $0 + (set & (1 << $1.offset) == 0 ? 0 : index.deviceStart[$1.element]) }
   }
 
-  /// Devices that run a node or receive a copy, the host only for nodes.
+  /// Returns the devices that run a node or receive a copy; the host only counts for nodes.
   func used(_ placement: [Int], _ evaluation: Evaluation) -> Int {
     var devices = 0
     for device in placement { devices |= 1 << device }
@@ -75,12 +77,12 @@ struct StartSearch {
     return Plan(placement: placement, evaluation: evaluation.repriced(index, placement), start: start)
   }
 
-  /// Sets of optional devices, larger ones first.
+  /// The sets of optional devices, larger ones first.
   var sets: [Int] {
     (0..<(1 << optional.count)).sorted { ($1.nonzeroBitCount, $0) < ($0.nonzeroBitCount, $1) }
   }
 
-  /// - Parameter known: of each set, where its last search ended; this one's begin there.
+  /// - Parameter known: for each set, the result of its last search, from which this search continues.
   func best(
     inferences: Double, after known: inout [Int: LatencySearch.Found]
   ) throws(PlanningError) -> Found {

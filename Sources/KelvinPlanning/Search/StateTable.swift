@@ -1,5 +1,5 @@
-/// The states reached so far in one step of a search, each with its least cost and where it came from: an
-/// open-addressing hash table over packed keys.
+/// The states reached so far in one step of a search, each with its least cost and its predecessor: an open-addressing
+/// hash table over packed keys.
 struct StateTable {
   let words: Int
   private(set) var count = 0
@@ -26,7 +26,7 @@ struct StateTable {
     stamp += 1
   }
 
-  /// Keeps the cheaper of `cost` and what the key, `words` words of `key` from `start`, had.
+  /// Inserts a state, or keeps the cheaper one for an existing key. The key is `words` words of `key` from `start`.
   @inline(__always)
   mutating func insert(_ key: [UInt64], from start: Int = 0, cost: Double, parent: Int, device: Int) {
     if 2 * count >= buckets.count { growBuckets() }

@@ -1,11 +1,12 @@
-/// Orders nodes so that each follows the producers of its inputs. A plan's cost does not depend on the order, the
-/// work of finding it does: it grows with the number of values live at once.
+/// Orders nodes so that each follows the producers of its inputs. The order does not affect a plan's cost, but the work
+/// of the search, which grows with the number of values live at once.
 struct TopologicalOrder {
   let index: ProblemIndex
 
   init(_ index: ProblemIndex) { self.index = index }
 
-  /// The narrowest of three orders: the file's own when it is one, depth first, and greedy by live values.
+  /// Returns the narrowest of three orders: the declaration order if it is topological, depth first, and greedy by live
+  /// values.
   func narrowest() throws(PlanningError) -> [Int] {
     let greedy = try greedyOrder()
     var best = greedy
@@ -31,7 +32,7 @@ struct TopologicalOrder {
     return true
   }
 
-  /// Sum over cuts of `4 ^ live values`, capped.
+  /// Returns the sum over cuts of `4 ^ live values`, capped.
   private func score(_ order: [Int]) -> Double {
     var remaining = (0..<index.valueCount).map { index.readers(of: $0).count }
     var touched = index.producer.map { $0 >= 0 }
@@ -52,7 +53,8 @@ struct TopologicalOrder {
     return sum
   }
 
-  /// Among the most recently ready nodes, the one that leaves the fewest values live.
+  /// Returns an order that always takes, among the most recently ready nodes, the one that leaves the fewest values
+  /// live.
   private func greedyOrder() throws(PlanningError) -> [Int] {
     let window = 48
     var waiting = Array(repeating: 0, count: index.nodeCount)

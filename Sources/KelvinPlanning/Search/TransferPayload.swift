@@ -1,8 +1,8 @@
-/// What is copied when a value is: values of equal cargo cost the same to move.
+/// The cost-relevant properties of a copy: values of equal payload cost the same to move.
 struct TransferPayload: Hashable, Sendable {
   var bytes: Int
-  /// How often one inference makes the copy; infinite where it cannot be made.
+  /// The number of times that one inference makes the copy; infinite when it cannot be made.
   var copies: Double
-  /// Which of the problem's signals it is; -1 for what links move.
+  /// The index of the problem's signal; -1 for values that links move.
   var signal = -1
 }

@@ -1,7 +1,7 @@
-/// The best placement known of a graph too wide to enumerate, and how far from the best of all it can be.
+/// The best known placement of a graph that is too wide to enumerate, with a lower bound.
 ///
-/// Placements are rounded from `MessagePassing` as its bound rises, descend node by node, and are then improved by cuts:
-/// for each two devices, the nodes on either choose anew between them, all others staying, which is one `PairCut`
+/// Placements are rounded from `MessagePassing` as its bound rises, descend node by node, and are then improved by
+/// cuts. For each two devices, a `PairCut` chooses again between them for the nodes on either, with all others fixed
 /// (the swap moves of Boykov, Veksler and Zabih, PAMI 23(11), 2001).
 struct WidePlan {
   private let index: ProblemIndex
@@ -19,7 +19,7 @@ struct WidePlan {
 
   private static let mostPasses = 400
   private static let passesBetweenRoundings = 8
-  /// Part of the bound that so many passes must add for more to follow.
+  /// The relative increase of the bound between two roundings below which the passes end.
   private static let leastProgress = 1e-4
   private static let tolerance = 1e-12
 
@@ -34,7 +34,7 @@ struct WidePlan {
 
   var isExact: Bool { total - lowerBound <= 1e-9 * total }
 
-  /// Adopts the placement that `start` descends to where it is better.
+  /// Adopts the result of a descent from `start` if it is better.
   mutating func consider(_ start: [Int]) { adopt(descent.improve(start)) }
 
   private mutating func adopt(_ placement: [Int]) {
@@ -46,7 +46,7 @@ struct WidePlan {
   }
 
   /// - Parameters:
-  ///   - handed: where the bound's search begins.
+  ///   - handed: the initial state of the bound's search.
   ///   - isPolished: whether cuts improve the plan at the end.
   mutating func improve(budget: Int, from handed: [Double]?, isPolished: Bool) {
     guard total.isFinite else { return }
@@ -67,7 +67,7 @@ struct WidePlan {
     if !isExact, isPolished { swap() }
   }
 
-  /// Cuts between each two devices until none helps.
+  /// Cuts between each two devices until no cut improves the plan.
   private mutating func swap() {
     let count = index.deviceCount
     var pending = count * (count - 1) / 2

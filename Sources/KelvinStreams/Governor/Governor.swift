@@ -1,30 +1,33 @@
 import KelvinBasics
 package import KelvinThermal
 
-/// Keeps a stream within what the machine can shed as heat: a thermal report in, at most one action out.
+/// Keeps a stream within the heat that the machine can dissipate. Each thermal report causes at most one action.
 ///
-/// The settings form a ladder (`StreamLadder`), from the preferred one down: leaner plans, then no backlog (only the
-/// newest frame may wait), then fewer of the arriving frames. A rung is left
+/// The settings form a ladder (`StreamLadder`), from the preferred one down: plans that take less energy, then no
+/// backlog (only the newest frame may wait), then a smaller share of the arriving frames. The governor leaves a rung
 ///
-/// - downwards at `fair` when the limit is in sight at the present load, at `serious` always, both no sooner than
-///   `dwell` after the last action; on entering `critical` at once, and then again after every `dwell`;
-/// - upwards after `recovery` seconds of `nominal` without a break, and no sooner than that after the last action; and,
-///   where the power of the plans and the model of the machine are known, only if the limit would not be reached within
-///   as long again.
+/// - downwards at `fair` when the limit will be reached at the present load, and always at `serious`, in both cases no
+///   sooner than `dwell` after the last action. On entering `critical` it does so at once, and then again after every
+///   `dwell`;
+/// - upwards after `recovery` seconds of uninterrupted `nominal`, and no sooner than that after the last action. If the
+///   power of the plans and the model of the machine are known, the limit must not be reached within the same time
+///   again.
 ///
-/// A return that heat takes back within twice that time doubles the next wait, up to `longestRecovery`; one that lasts
-/// restores it. So a stream that is just too hot for a rung tries it ever more rarely, and from one return to the next
-/// at least `recovery` passes, whatever the reports do. A clock set back, or silent for longer than `longestSilence`,
-/// is no evidence of coolness: waiting begins again. Reports that are not numbers change nothing.
+/// A return that heat reverses within twice that time doubles the next wait, up to `longestRecovery`; a longer one
+/// restores it. So a stream that is slightly too hot for a rung tries it ever more rarely. At least `recovery` passes
+/// between two returns for any sequence of reports.
+///
+/// A clock that is set back, or silent for longer than `longestSilence`, restarts the wait. Reports with values that
+/// are not finite change nothing.
 package struct Governor: Sendable, Hashable {
   package struct Options: Sendable, Hashable, Codable {
-    /// Shares of the arrivals to fall back to, descending, each above 0 and below 1.
+    /// The shares of arrivals to fall back to, descending, each above 0 and below 1.
     package var rates: [Double]
     package var switchesPlans: Bool
     package var dropsBacklog: Bool
-    /// Seconds between two actions.
+    /// The least seconds between two actions.
     package var dwell: Double
-    /// Seconds of `nominal` before a step back.
+    /// The seconds of `nominal` before a return.
     package var recovery: Double
     package var longestRecovery: Double
     package var longestSilence: Double
@@ -42,7 +45,7 @@ package struct Governor: Sendable, Hashable {
       self.longestSilence = longestSilence
     }
 
-    /// - Throws: `StreamError` for numbers that mean nothing.
+    /// - Throws: `StreamError` for values that are out of range.
     func validate() throws(StreamError) {
       let bounded = rates.allSatisfy { $0 > 0 && $0 < 1 }
       guard bounded, zip(rates, rates.dropFirst()).allSatisfy({ $0 > $1 }) else {
@@ -58,9 +61,9 @@ package struct Governor: Sendable, Hashable {
 
   package let options: Options
   package let ladder: StreamLadder
-  /// Position on the ladder.
+  /// The position on the ladder.
   package private(set) var rung = 0
-  /// Seconds of `nominal` that the next return waits for.
+  /// The seconds of `nominal` that the next return requires.
   package private(set) var wait: Double
 
   private var lastAction: Double?
@@ -75,16 +78,16 @@ package struct Governor: Sendable, Hashable {
     wait = options.recovery
   }
 
-  /// On a ladder of every plan in the order given.
+  /// Creates a governor with a ladder of every plan in the order given.
   ///
-  /// - Throws: as `StreamLadder.init(labels:watts:queue:options:)`.
+  /// - Throws: the errors of `StreamLadder.init(labels:watts:queue:options:)`.
   package init(
     plans: [String], watts: [Double]? = nil, queue: Int = 1, options: Options = .init()
   ) throws(StreamError) {
     self.init(try StreamLadder(labels: plans, watts: watts, queue: queue, options: options), options: options)
   }
 
-  /// What holds at the moment.
+  /// The current setting.
   package var setting: GovernorSetting { ladder.rungs[rung].setting }
 
   /// - Returns: the change to make, if any.
@@ -109,13 +112,14 @@ package struct Governor: Sendable, Hashable {
     }
   }
 
-  /// Whether the machine could run like this for as long as the governor waits.
+  /// Whether the machine can run with this rung for as long as the governor waits.
   private func affords(_ rung: StreamLadder.Rung, _ report: ThermalReport) -> Bool {
     guard let watts = rung.watts, let outlook = report.outlook else { return true }
     return outlook.timeToLimit(dynamicWatts: watts) >= wait
   }
 
-  /// Keeps the times by which the next step is judged; whatever happened after a clock's new time did not happen.
+  /// Updates the times that decide the next step. Times after the new time of a clock that was set back are clamped to
+  /// it.
   private mutating func observe(_ report: ThermalReport) {
     if let last = lastReport, report.at < last {
       lastAction = lastAction.map { min($0, report.at) }
@@ -149,7 +153,7 @@ package struct Governor: Sendable, Hashable {
       at: report.at, measure: measure, setting: setting, isReturn: direction < 0, what: what, cause: cause)
   }
 
-  /// The change by its most telling part, and all of it in words.
+  /// Returns the most important part of the change, and the whole change in words.
   private static func difference(
     _ old: GovernorSetting, _ new: GovernorSetting, _ labels: [String]
   ) -> (GovernorAction.Measure, String) {

@@ -1,29 +1,29 @@
 import KelvinBasics
 
-/// The settings that a governor goes down, rung by rung, and up again, from the preferred one to the leanest.
+/// The settings of a governor as rungs, from the preferred one to the one with the least energy.
 package struct StreamLadder: Sendable, Hashable, Codable {
   package struct Rung: Sendable, Hashable, Codable {
     package var setting: GovernorSetting
-    /// Mean power above idle; nil where it is not known.
+    /// The mean power above idle; nil if unknown.
     package var watts: Double?
-    /// What it is expected to save, and what it costs, against the preferred setting; empty where nobody knows.
+    /// The expected saving and cost relative to the preferred setting; empty if unknown.
     package var effect: String
   }
 
-  /// The least share of the rung before that a rung has to save: less is within what measuring tells apart.
+  /// The least relative saving of a rung over the previous one; smaller ones are within measurement noise.
   package static let leastSaving = 0.05
 
-  /// What people call the plans; a setting's `plan` is a place in it.
+  /// The labels of the plans; a setting's `plan` is an index in this array.
   package let labels: [String]
-  /// At least one.
+  /// The rungs, at least one.
   package let rungs: [Rung]
 
-  /// Every plan in the order given, then no backlog, then fewer frames.
+  /// Creates a ladder of every plan in the order given, then no backlog, then fewer frames.
   ///
   /// - Parameters:
-  ///   - watts: for each plan its mean power above idle when every frame is taken; nil where unknown.
-  ///   - queue: frames that may wait as long as nothing is hot.
-  /// - Throws: `StreamError` without plans, or for numbers that mean nothing.
+  ///   - watts: for each plan, its mean power above idle when every frame is taken; nil if unknown.
+  ///   - queue: the number of frames that may wait while nothing is hot.
+  /// - Throws: `StreamError` without plans, or for values that are out of range.
   package init(
     labels: [String], watts: [Double]? = nil, queue: Int = 1, options: Governor.Options = .init()
   ) throws(StreamError) {
@@ -51,16 +51,17 @@ package struct StreamLadder: Sendable, Hashable, Codable {
     self.rungs = rungs
   }
 
-  /// The plans that save energy, in the order of what a frame takes, then no backlog, then fewer frames, each by the
-  /// leanest plan that answers so many.
+  /// Creates a ladder of the plans that save energy, in decreasing order of energy per frame, then no backlog, then
+  /// fewer frames. Each reduced rate uses the plan with the least energy that keeps up with it.
   ///
-  /// A plan that takes longer than the preferred one counts only where it keeps up with the arrivals: it would lower the
-  /// rate as well. Rungs that save less than `leastSaving` over the one before are left out.
+  /// A plan that takes longer than the preferred one counts only if it keeps up with the arrivals; otherwise it would
+  /// reduce the rate as well. Rungs that save less than `leastSaving` over the previous one are left out.
   ///
   /// - Parameters:
   ///   - plans: the preferred one first, others in any order.
-  ///   - framesPerSecond: arrivals; nil where they are not known: every plan is taken to keep up, and no power is known.
-  /// - Throws: as the other.
+  ///   - framesPerSecond: arrivals per second. Nil if unknown: then every plan is assumed to keep up, and no power is
+  ///     known.
+  /// - Throws: the errors of the other initializer.
   package init(
     choosingAmong plans: [StreamPlan], framesPerSecond: Double?, queue: Int = 1, options: Governor.Options = .init()
   ) throws(StreamError) {
@@ -78,7 +79,7 @@ package struct StreamLadder: Sendable, Hashable, Codable {
     rungs = builder.rungs
   }
 
-  /// A rung in words: `only cpu, 75 % of the frames`.
+  /// Describes a rung: `only cpu, 75 % of the frames`.
   package func text(_ rung: Int) -> String {
     let setting = rungs[rung].setting
     return "\(labels[setting.plan]), \(HumanReadable.percent(setting.rate, decimals: 0)) of the frames"
@@ -97,12 +98,12 @@ package struct StreamLadder: Sendable, Hashable, Codable {
   }
 }
 
-/// A ladder in the making.
+/// Builds a ladder.
 private struct LadderBuilder {
   private(set) var plans: [StreamPlan]
   private(set) var rungs: [StreamLadder.Rung]
   private let framesPerSecond: Double?
-  /// Joules for each arrival on the lowest rung so far.
+  /// The joules per arrival on the lowest rung so far.
   private var joules: Double
 
   init(preferred: StreamPlan, framesPerSecond: Double?, queue: Int) {
@@ -114,7 +115,7 @@ private struct LadderBuilder {
     rungs = [.init(setting: .init(queue: queue), watts: watts(joules), effect: "")]
   }
 
-  /// Whether a plan answers every frame that is taken, or as many as the preferred one does.
+  /// Whether a plan answers every frame that is taken, or as many as the preferred plan does.
   func keepsUp(_ plan: StreamPlan, rate: Double) -> Bool {
     guard let framesPerSecond else { return true }
     return plan.secondsPerFrame <= max(1 / (framesPerSecond * rate), plans[0].secondsPerFrame)
@@ -123,7 +124,7 @@ private struct LadderBuilder {
   /// The plan of the lowest rung so far.
   var current: StreamPlan { plans[rungs[rungs.count - 1].setting.plan] }
 
-  /// Whether a frame takes clearly less with a plan than on the lowest rung so far.
+  /// Whether a frame takes clearly less energy with a plan than on the lowest rung so far.
   func isLeaner(_ plan: StreamPlan) -> Bool {
     plan.joulesPerFrame < (1 - StreamLadder.leastSaving) * current.joulesPerFrame
   }

@@ -2,17 +2,18 @@ import KelvinBasics
 package import KelvinMeasurements
 package import KelvinThermal
 
-/// One precomputed way of answering the frames of a stream: what a governor chooses among and a simulation runs.
+/// A compiled variant for the frames of a stream, with its costs. Governors choose among plans, and simulations run
+/// them.
 package struct StreamPlan: Sendable, Hashable, Codable {
-  /// As the user knows it: the units, or the plan's file.
+  /// The user's name of the plan: the units, or the plan's file.
   package var label: String
   /// Seconds of one inference at full clock.
   package var secondsPerFrame: Double
   /// Joules of one inference above idle, at full clock.
   package var joulesPerFrame: Double
-  /// Where the joules come from, in words: measured by what, or estimated from what.
+  /// The source of the joules in words: the sensor, or the basis of the estimate.
   package var energySource: String
-  /// What it costs besides time, in words: how far its answers are off; empty for nothing.
+  /// Costs other than time in words: the error of its outputs; empty for none.
   package var remark: String
 
   package init(
@@ -26,10 +27,10 @@ package struct StreamPlan: Sendable, Hashable, Codable {
     self.remark = remark
   }
 
-  /// Mean power above idle while it works.
+  /// The mean power above idle while it works.
   package var watts: Double { joulesPerFrame / secondsPerFrame }
 
-  /// - Throws: `StreamError` for costs no plan can have.
+  /// - Throws: `StreamError` for costs that are out of range.
   package func validate() throws(StreamError) {
     guard secondsPerFrame.isFinite, (1e-7...3600).contains(secondsPerFrame) else {
       throw StreamError("plan \(label): expected 1e-7 to 3600 seconds per frame, got \(secondsPerFrame)")
@@ -41,16 +42,16 @@ package struct StreamPlan: Sendable, Hashable, Codable {
 }
 
 extension StreamPlan {
-  /// A plan measured on one machine, for a class of machine.
+  /// Converts a plan measured on one machine to a class of machine.
   ///
-  /// Joules go by the dynamic range, E′ = E (P_full − P_idle)′ / (P_full − P_idle); those that something measured on
-  /// the machine that `to` was calibrated on stay what they are.
+  /// Joules are scaled by the dynamic range, E′ = E (P_full − P_idle)′ / (P_full − P_idle). Measured joules are
+  /// unchanged if `to` was calibrated on the same machine.
   ///
   /// - Parameters:
-  ///   - joules: of a frame, above idle; nil where nobody knows: all of the range of `to`.
+  ///   - joules: the joules of a frame above idle; nil if unknown, to assume the whole range of `to`.
   ///   - isMeasured: whether the joules were read from counters.
-  ///   - machine: they are from.
-  ///   - from: the envelope that stands for it.
+  ///   - machine: the machine of the joules.
+  ///   - from: the envelope of that machine.
   package static func carriedOver(
     label: String, secondsPerFrame: Double, joules: Double?, source: String, isMeasured: Bool,
     on machine: MachineDescription, from: ThermalEnvelope, to: ThermalEnvelope

@@ -1,8 +1,8 @@
 package import KelvinThermal
 
-/// Looks at the machine's heat and at its neighbours about twice a second while something runs.
+/// Samples the machine's heat and contention about twice a second during a measurement.
 package struct HeatLog {
-  /// Seconds between looks.
+  /// Seconds between samples.
   private static let interval = 0.5
 
   private var monitor: ThermalMonitor
@@ -15,7 +15,7 @@ package struct HeatLog {
     latest = self.monitor.sample(at: now)
   }
 
-  /// A report where one is due.
+  /// Returns a report if one is due.
   package mutating func sample(at now: Double) -> ThermalReport? {
     guard now >= due else { return nil }
     due = now + Self.interval

@@ -1,20 +1,21 @@
 import KelvinBasics
 package import KelvinThermal
 
-/// The heat that a machine of another class would have, while frames really run on this one.
+/// Simulates the heat of a machine of another class while frames run on this one.
 ///
-/// The envelope's two-pole model is fed with what the frames' plans would draw there: over a stretch of the envelope's
-/// time, P = P_idle + Σ watts · seconds at work / seconds. Its time runs `speed` times as fast as the stream's, so that
-/// minutes of heat pass in seconds; a report's `at` is in the envelope's time. Nothing slows the frames down: past the
-/// limit the machine that is simulated would, and this one does not.
+/// The envelope's two-pole model is fed with the power that the frames' plans would draw there: over an interval of the
+/// envelope's time, P = P_idle + Σ watts · seconds at work / seconds. Its time runs `speed` times as fast as the
+/// stream's, and a report's `at` is in the envelope's time.
+///
+/// Frames are not slowed down at the limit, unlike on the simulated machine.
 package struct SimulatedHeat: Sendable {
-  /// What is simulated, as reports name it.
+  /// The simulated machine, as reports name it.
   package struct Setup: Sendable, Hashable, Codable {
     package static let speeds = 1.0...600.0
 
     /// The envelope's name.
     package var envelope: String
-    /// Seconds of heat in each second of the stream.
+    /// The seconds of heat in each second of the stream.
     package var speed: Double
 
     package init(envelope: String, speed: Double) {
@@ -22,14 +23,14 @@ package struct SimulatedHeat: Sendable {
       self.speed = speed
     }
 
-    /// `simulated: the envelope "phone", 60 s of its heat in each second`.
+    /// A description such as `simulated: the envelope "phone", 60 s of its heat in each second`.
     package var text: String {
       "simulated: the envelope \"\(envelope)\""
         + (speed == 1 ? "" : ", \(HumanReadable.significant(speed)) s of its heat in each second")
     }
   }
 
-  /// The longest stretch of the envelope's time between two reports, in seconds.
+  /// The longest interval of the envelope's time between two reports, in seconds.
   private static let step = 1.0
 
   package let envelope: ThermalEnvelope
@@ -37,7 +38,7 @@ package struct SimulatedHeat: Sendable {
   package private(set) var model: ThermalModel
   private var filter = ThermalStateFilter()
   private var time = 0.0
-  /// Above idle, since the latest report, in watts times seconds of the stream.
+  /// The energy above idle since the latest report, in watts times seconds of the stream.
   private var work = 0.0
 
   /// - Throws: `StreamError` for a speed outside `Setup.speeds`.
@@ -52,20 +53,20 @@ package struct SimulatedHeat: Sendable {
     model = envelope.model()
   }
 
-  /// A frame was at work.
+  /// Adds the work of a frame.
   ///
   /// - Parameters:
-  ///   - seconds: of the stream's time.
-  ///   - watts: that its plan draws above idle on a machine of the envelope's class.
+  ///   - seconds: seconds of the stream's time.
+  ///   - watts: the power above idle that its plan draws on a machine of the envelope's class.
   package mutating func add(seconds: Double, watts: Double) {
     guard seconds > 0, seconds.isFinite, watts >= 0, watts.isFinite else { return }
     work += seconds * watts
   }
 
-  /// Brings the heat up to date, in steps as long as one report is good for.
+  /// Advances the heat in steps of at most one second of the envelope's time.
   ///
-  /// - Parameter now: seconds of the stream; none pass where it goes back.
-  /// - Returns: the reports of the steps, in order; none where no time has passed.
+  /// - Parameter now: seconds of the stream; no time passes if it goes back.
+  /// - Returns: the reports of the steps in order; none if no time has passed.
   package mutating func advance(to now: Double) -> [ThermalReport] {
     let elapsed = now * setup.speed - time
     guard elapsed > 0, elapsed.isFinite else { return [] }

@@ -1,32 +1,32 @@
-/// Which of the frames that arrive are begun, and when: the rules of every stream, on values. A camera's, a benchmark's
-/// paced one and a simulated one drive the same; whose time it is, is theirs.
+/// Decides which arriving frames are processed, and when. Cameras, paced benchmarks and simulations use the same rules
+/// with their own clocks.
 ///
-/// A frame that arrives is *skipped* where the governor's share leaves it out. Else it waits, and where more wait than
-/// may, the oldest is *dropped*. Who is free takes the oldest that waits; one whose answer would come after the deadline
-/// is *too late* and not begun, for the sake of a younger one. So of n arrivals
+/// An arriving frame is *skipped* if the governor's share leaves it out. Otherwise it waits, and if more frames wait
+/// than may, the oldest is *dropped*. A free worker takes the oldest waiting frame. A frame whose answer would come
+/// after the deadline is *too late* and not begun, in favour of a younger one. So of n arrivals
 ///
 ///     n = skipped + dropped + too late + abandoned + begun + waiting
 ///
 /// after every call.
 package struct FrameQueue<Payload> {
   package struct Frame {
-    /// Arrivals before it, from the stream's beginning.
+    /// The number of arrivals before it since the stream's beginning.
     package let number: Int
     /// Seconds on the caller's clock.
     package let arrival: Double
     package let payload: Payload
   }
 
-  /// What became of the frames so far.
+  /// The counts of frames so far.
   package struct Tally: Sendable, Hashable {
     package var arrived = 0
-    /// Not taken by the governor.
+    /// Frames not taken by the governor.
     package var skipped = 0
-    /// Pushed out by newer ones.
+    /// Frames displaced by newer ones.
     package var dropped = 0
-    /// Not begun, for the deadline's sake.
+    /// Frames not begun because of the deadline.
     package var tooLate = 0
-    /// Still waiting when the stream was given up.
+    /// Frames still waiting when the stream was abandoned.
     package var abandoned = 0
     package var begun = 0
 
@@ -34,15 +34,16 @@ package struct FrameQueue<Payload> {
   }
 
   package private(set) var tally = Tally()
-  /// How many may wait and which are taken; a queue that shrinks drops its oldest at once.
+  /// The number of frames that may wait and the share that is taken; a queue that shrinks drops its oldest frames at
+  /// once.
   package var setting: GovernorSetting {
     didSet {
       letGo = []
       makeRoom()
     }
   }
-  /// What waited and was let go by the latest call. Whoever calls under a lock takes it along and releases it outside:
-  /// the end of a payload is its owner's business, and may call back.
+  /// The payloads that the latest call removed from the queue. A caller that holds a lock releases them outside of it,
+  /// because the deinitialization of a payload may call back.
   private var letGo: [Payload] = []
 
   private let first: Int
@@ -51,8 +52,8 @@ package struct FrameQueue<Payload> {
   private var services = ServiceEstimate()
 
   /// - Parameters:
-  ///   - first: the number of the first arrival, where a stream goes on that was interrupted.
-  ///   - deadline: seconds from a frame's arrival in which its answer is of use; nil for any time.
+  ///   - first: the index of the first arrival, for a stream that continues after an interruption.
+  ///   - deadline: the seconds from a frame's arrival within which its answer is useful; nil for no limit.
   package init(setting: GovernorSetting = .init(), first: Int = 0, deadline: Double? = nil) {
     self.setting = setting
     self.first = first
@@ -62,7 +63,7 @@ package struct FrameQueue<Payload> {
   package var isEmpty: Bool { waiting.isEmpty }
   package var waitingCount: Int { waiting.count }
 
-  /// Lets a frame in.
+  /// Adds an arriving frame.
   ///
   /// - Returns: whether it waits now.
   @discardableResult
@@ -79,14 +80,14 @@ package struct FrameQueue<Payload> {
     return true
   }
 
-  /// Counts arrivals that are too many to be looked at one by one, and older than the next push, as dropped.
+  /// Counts arrivals as dropped without processing them one by one; they must be older than the next push.
   package mutating func passOver(_ count: Int) {
     guard count > 0 else { return }
     tally.arrived += count
     tally.dropped += count
   }
 
-  /// The frame to begin now, or nil where none waits that is worth it.
+  /// Returns the frame to begin now; nil if no waiting frame meets the deadline.
   package mutating func take(at now: Double) -> Frame? {
     letGo = []
     while let frame = waiting.first {
@@ -102,28 +103,28 @@ package struct FrameQueue<Payload> {
     return nil
   }
 
-  /// Learns how long the plan of the present setting takes.
+  /// Records the service time of the present setting's plan.
   package mutating func answered(in seconds: Double) { services.add(seconds, plan: setting.plan) }
 
-  /// Whether an answer `seconds` after its frame's arrival is of no use any more.
+  /// Whether an answer `seconds` after its frame's arrival misses the deadline.
   package func isLate(after seconds: Double) -> Bool { deadline.map { seconds > $0 } ?? false }
 
-  /// Lets go of everything that waits.
+  /// Removes all waiting frames.
   package mutating func abandon() {
     tally.abandoned += waiting.count
     letGo = waiting.map(\.payload)
     waiting.removeAll()
   }
 
-  /// Hands out what the latest call let go.
+  /// Returns the payloads that the latest call removed.
   package mutating func takeLetGo() -> [Payload] {
     defer { letGo = [] }
     return letGo
   }
 
-  /// Whether a frame of this age would be answered after the deadline, where a younger one would not. A plan that always
-  /// takes longer than the deadline is still run, on frames that are not over it yet: its late answers say so, and
-  /// nothing else could find out that it has become faster.
+  /// Whether a frame of this age would miss the deadline although a younger one would not. A plan that always takes
+  /// longer than the deadline still runs on frames that have not reached it: its late answers are reported, and
+  /// otherwise a speed-up could not be detected.
   private func isPast(_ age: Double) -> Bool {
     guard let deadline else { return false }
     if age >= deadline { return true }
@@ -143,7 +144,7 @@ package struct FrameQueue<Payload> {
 extension FrameQueue: Sendable where Payload: Sendable {}
 extension FrameQueue.Frame: Sendable where Payload: Sendable {}
 
-/// What a frame is expected to take with each plan: the median of its latest few, which one hiccup does not move.
+/// The expected service time of each plan: the median of its latest few, which a single outlier does not change.
 struct ServiceEstimate: Sendable, Hashable {
   private static let kept = 5
   private var latest: [Int: [Double]] = [:]
@@ -153,7 +154,7 @@ struct ServiceEstimate: Sendable, Hashable {
     latest[plan] = (latest[plan] ?? []).suffix(Self.kept - 1) + [seconds]
   }
 
-  /// Seconds; nil before the first.
+  /// Returns seconds; nil before the first.
   func expected(plan: Int) -> Double? {
     latest[plan].map { $0.sorted()[($0.count - 1) / 2] }
   }

@@ -1,17 +1,17 @@
 package import KelvinMeasurements
 import Synchronization
 
-/// One worker that answers the frames of a stream, in order, as `FrameQueue` hands them out.
+/// A worker that answers the frames of a stream in order, as `FrameQueue` selects them.
 ///
-/// It holds no thread while nothing waits: a push that finds it idle starts a job, which works until nothing waits any
-/// more. Pushing never blocks on an answer and may be done from any number of threads; what is waiting is bounded by the
-/// queue. However the calls fall, of n pushes that were let in
+/// It occupies no thread while no frame waits: a push starts a job on an idle worker, which continues until no frame
+/// waits. A push never blocks on an answer and may come from any thread; the queue limits the waiting frames. For any
+/// interleaving of calls, of n accepted pushes
 ///
 ///     n = skipped + dropped + too late + abandoned + answered + waiting + in service
 ///
-/// and once `end` was called, nothing waits or is in service for longer than the answer being made takes to give up.
+/// and after `end`, nothing waits, and nothing is in service for longer than the current answer takes to stop.
 package final class FrameWorker<Payload: Sendable, Answer: Sendable>: Sendable {
-  /// What became of a frame that was begun. Seconds on the worker's clock.
+  /// The outcome of a frame that was begun. Times are seconds on the worker's clock.
   package struct Outcome: Sendable {
     package let number: Int
     package let arrival: Double
@@ -19,36 +19,36 @@ package final class FrameWorker<Payload: Sendable, Answer: Sendable>: Sendable {
     package let end: Double
     /// Whether the answer came after the deadline.
     package let isLate: Bool
-    /// By which it was answered.
+    /// The setting with which the frame was answered.
     package let setting: GovernorSetting
     package let result: Result<Answer, any Error>
   }
 
   package struct Tally: Sendable, Hashable {
     package var queue: FrameQueue<Payload>.Tally
-    /// Of those begun, the ones that were answered, also with an error.
+    /// The number of begun frames that were answered, including those with an error.
     package var answered: Int
-    /// Of those answered, the ones after the deadline.
+    /// The number of answers after the deadline.
     package var late: Int
     package var waiting: Int
     package var inService: Int
-    /// Begun, and given up with the stream.
+    /// The number of begun frames that were abandoned with the stream.
     package var interrupted: Int
   }
 
-  /// What a worker is made of. All but `start` are called on the thread of a job, one at a time.
+  /// The functions of a worker. All except `start` are called on the thread of a job, one at a time.
   package struct Parts: Sendable {
     /// Runs a job on a thread that may block.
     package var start: @Sendable (_ job: @escaping @Sendable () -> Void) -> Void
     package var answer: @Sendable (Payload, GovernorSetting) throws -> Answer
-    /// Takes each answer, in order.
+    /// Receives each answer, in order.
     package var deliver: @Sendable (Outcome) -> Void
-    /// Whether a stream cannot go on after an error.
+    /// Whether the stream cannot continue after an error.
     package var isFatal: @Sendable (any Error) -> Bool
-    /// The setting from now on; nil to leave it.
+    /// Returns the new setting; nil to keep it.
     package var adjust: @Sendable (Outcome) -> GovernorSetting?
-    /// Called once, when the last answer was delivered or the stream was given up; with what ended it. On the thread
-    /// of a job, or of the call that ended it.
+    /// Called once, after the last answer was delivered or the stream was abandoned, with the error that ended it. Runs
+    /// on the thread of a job, or of the call that ended the stream.
     package var end: @Sendable ((any Error)?) -> Void
 
     package init(
@@ -70,7 +70,7 @@ package final class FrameWorker<Payload: Sendable, Answer: Sendable>: Sendable {
 
   private enum Phase {
     case open
-    /// Takes no more frames, answers those that wait.
+    /// Accepts no more frames and answers the waiting ones.
     case finishing
     case ended
   }
@@ -78,7 +78,7 @@ package final class FrameWorker<Payload: Sendable, Answer: Sendable>: Sendable {
   private struct State {
     var queue: FrameQueue<Payload>
     var phase = Phase.open
-    /// Whether a job is at work, or about to be.
+    /// Whether a job runs or is about to.
     var hasJob = false
     var answered = 0
     var late = 0
@@ -90,7 +90,7 @@ package final class FrameWorker<Payload: Sendable, Answer: Sendable>: Sendable {
   private let parts: Parts
   private let clock: any MeasurementClock
 
-  /// - Parameter deadline: seconds from a frame's arrival in which its answer is of use; nil for any time.
+  /// - Parameter deadline: the seconds from a frame's arrival within which its answer is useful; nil for no limit.
   package init(
     setting: GovernorSetting = .init(), deadline: Double? = nil, clock: any MeasurementClock = SystemClock(),
     _ parts: Parts
@@ -108,14 +108,14 @@ package final class FrameWorker<Payload: Sendable, Answer: Sendable>: Sendable {
     }
   }
 
-  /// Lets a frame in. Never waits for an answer.
+  /// Adds a frame. Never waits for an answer.
   ///
-  /// - Returns: false where the stream is over: it was not let in.
+  /// - Returns: false if the stream has ended, and the frame was not accepted.
   @discardableResult
   package func push(_ payload: Payload) -> Bool {
     let (isLetIn, startsJob) = withState { state in
       guard state.phase == .open else { return (false, false) }
-      // Under the lock, so that frames are numbered as they arrived.
+      // The time is read under the lock, so that frames are numbered in order of arrival.
       let waits = state.queue.push(payload, at: clock.now())
       guard waits, !state.hasJob else { return (true, false) }
       state.hasJob = true
@@ -125,7 +125,7 @@ package final class FrameWorker<Payload: Sendable, Answer: Sendable>: Sendable {
     return isLetIn
   }
 
-  /// Lets no more frames in, and ends when those that wait are answered.
+  /// Accepts no more frames, and ends the stream when the waiting ones are answered.
   package func finish() {
     let isOver = state.withLock { state in
       guard state.phase == .open else { return false }
@@ -135,7 +135,7 @@ package final class FrameWorker<Payload: Sendable, Answer: Sendable>: Sendable {
     if isOver { parts.end(nil) }
   }
 
-  /// Ends at once: what waits is let go, and of the frame in service nothing is heard any more.
+  /// Ends the stream at once: waiting frames are removed, and the frame in service is not delivered.
   package func end(_ error: (any Error)? = nil) {
     let wasOver = withState { state in
       if case .ended = state.phase { return true }
@@ -151,7 +151,7 @@ package final class FrameWorker<Payload: Sendable, Answer: Sendable>: Sendable {
     case nothing(isOver: Bool)
   }
 
-  /// One frame a job, so that a stream which never catches up leaves its thread to others now and then.
+  /// Processes one frame per job, so that a stream that never catches up yields its thread between frames.
   private func work() {
     switch next() {
     case .frame(let frame, let setting):
@@ -200,7 +200,7 @@ package final class FrameWorker<Payload: Sendable, Answer: Sendable>: Sendable {
     withState { $0.queue.setting = setting }
   }
 
-  /// Changes the state under the lock, and releases the payloads that the queue let go outside of it.
+  /// Changes the state under the lock, and releases the payloads that the queue removed outside of it.
   private func withState<Result: Sendable>(_ change: (inout State) -> Result) -> Result {
     let (result, letGo) = state.withLock { state in
       let result = change(&state)

@@ -1,6 +1,6 @@
-/// Frames that arrive by the clock: number n at n/rate seconds, the first at once.
+/// Frames that arrive at a fixed rate: frame n at n/rate seconds, the first at once.
 package struct PacedArrivals: Sendable, Hashable {
-  /// Arrivals that are looked at one by one after a long silence; those before are passed over at once.
+  /// The most arrivals that are processed one by one after a long pause; older ones are skipped together.
   private static let farthest = 1 << 20
 
   private let rate: Double
@@ -8,17 +8,17 @@ package struct PacedArrivals: Sendable, Hashable {
   private var next = 0
 
   /// - Parameters:
-  ///   - rate: arrivals a second, above 0.
-  ///   - count: of all arrivals; nil for a stream without end.
+  ///   - rate: arrivals per second, above 0.
+  ///   - count: the number of all arrivals; nil for an endless stream.
   package init(rate: Double, count: Int? = nil) {
     self.rate = rate
     self.count = count ?? .max
   }
 
-  /// When the next one arrives; nil where all have.
+  /// The time of the next arrival; nil after the last.
   package var due: Double? { next < count ? Double(next) / rate : nil }
 
-  /// Lets in those that have arrived by `now`.
+  /// Pushes the frames that have arrived by `now`.
   package mutating func admit(until now: Double, to queue: inout FrameQueue<Void>) {
     let arrived = min(count, arrivals(by: now))
     let excess = arrived - next - Self.farthest
@@ -32,7 +32,7 @@ package struct PacedArrivals: Sendable, Hashable {
     }
   }
 
-  /// How many n there are with n/rate ≤ now, whatever rounding does to now · rate.
+  /// Returns the number of n with n/rate ≤ now, independent of the rounding of now · rate.
   private func arrivals(by now: Double) -> Int {
     guard now >= 0 else { return 0 }
     let guess = Int(min((now * rate).rounded(.down), 1e15))

@@ -4,12 +4,12 @@ import KelvinMeasurements
 import KelvinReport
 import KelvinThermal
 
-/// The running state of one simulation: the machine's heat, the frame in service, and the windows so far.
+/// The state of one simulation: the machine's heat, the frame in service, and the windows so far.
 struct SimulatedStream {
   private struct Frame {
     var arrival: Double
     var start: Double
-    /// Seconds at full clock still to do.
+    /// The remaining seconds at full clock.
     var remaining: Double
     var plan: Int
   }
@@ -24,9 +24,10 @@ struct SimulatedStream {
   private var time = 0.0
   private var clock = 1.0
   private var frame: Frame?
-  /// Without arrivals: when the next frame may begin, so that the share of time at work is the governor's rate.
+  /// Without arrivals: the time at which the next frame may begin, so that the share of time at work is the governor's
+  /// rate.
   private var readyAt = 0.0
-  /// Nil without arrivals: one frame after the other.
+  /// Nil without arrivals, for one frame after the other.
   private var arrivals: PacedArrivals?
   private var queue: FrameQueue<Void>
 
@@ -136,7 +137,7 @@ struct SimulatedStream {
 
   private var setting: GovernorSetting { queue.setting }
 
-  /// The frame to begin next, having moved `time` to its beginning; nil where none comes before `end`.
+  /// Returns the next frame to begin, after advancing `time` to its beginning; nil if there is none before `end`.
   private mutating func takeFrame(until end: Double) -> Frame? {
     guard arrivals != nil else {
       guard readyAt < end else { return nil }
@@ -203,8 +204,8 @@ struct SimulatedStream {
       clock: 1, watts: 0, plan: 0)
   }
 
-  /// Standard normal by the polar method of Marsaglia and Bray, "A convenient method for generating normal variables",
-  /// SIAM Review 6 (1964).
+  /// Returns a standard normal number by the polar method of Marsaglia and Bray, "A convenient method for generating
+  /// normal variables", SIAM Review 6 (1964).
   private mutating func normal() -> Double {
     if let spare = spareNormal {
       spareNormal = nil

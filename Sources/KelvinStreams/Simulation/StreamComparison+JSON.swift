@@ -3,7 +3,8 @@ import KelvinBasics
 import KelvinMeasurements
 import KelvinThermal
 
-/// What `--json` gives of a simulation. Seconds, joules, watts; virtual time from the stream's beginning.
+/// The document of a simulation that `--json` prints. Seconds, joules and watts; virtual time from the stream's
+/// beginning.
 package struct SimulationDocument: Encodable {
   struct Run: Encodable {
     var label: String

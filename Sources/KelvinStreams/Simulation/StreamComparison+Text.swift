@@ -2,14 +2,14 @@ import KelvinBasics
 import KelvinThermal
 
 extension StreamComparison {
-  /// What a simulation says to people, in lines of at most 80 columns.
+  /// The output of a simulation for people, in lines of at most 80 columns.
   package var lines: [String] {
     heading + [""] + table + list("Crossovers", crossovers.map(sentence)) + list("Governor", actions)
       + list("Where power comes from", Set(simulation.plans.map { "\($0.label): \($0.energySource)" }).sorted())
       + [""] + verdict.flatMap { $0.wrapped() }
   }
 
-  /// What reports find worth saying: each crossover, then the verdict.
+  /// The sentences for reports: each crossover, then the verdict.
   package var sentences: [String] { crossovers.map(sentence) + verdict }
 
   private func list(_ title: String, _ entries: [String]) -> [String] {
@@ -31,7 +31,7 @@ extension StreamComparison {
       + " \(HumanReadable.seconds(envelope.slow.tau)). No temperature is known or shown.").wrapped()
   }
 
-  /// The columns that a narrow terminal can do without go first, then the ends of long names.
+  /// The table of runs. A narrow terminal first drops columns, then truncates long names.
   private var table: [String] {
     let header = ["Plan", "p50 cool", "settled", "p90", "rate", "lost", "power", "slowed", "heat"]
     let rows = (runs + [governed].compactMap { $0 }).compactMap { run -> [String]? in
@@ -58,12 +58,12 @@ extension StreamComparison {
     return lines(without: ["p90", "lost"], label: 18)
   }
 
-  /// `33.0 s`, `3.9 min`.
+  /// Returns `33.0 s` or `3.9 min`.
   private static func moment(_ seconds: Double) -> String {
     seconds < 120 ? HumanReadable.seconds(seconds) : HumanReadable.fixed(seconds / 60, decimals: 1) + " min"
   }
 
-  /// `all is overtaken by cpu-only after 7.3 minutes, …`.
+  /// Returns `all is overtaken by cpu-only after 7.3 minutes, …`.
   package func sentence(_ crossover: Crossover) -> String {
     let (hot, lean) = (simulation.plans[crossover.overtaken].label, simulation.plans[crossover.overtaking].label)
     let minute = "\(hot) is overtaken by \(lean) after \(HumanReadable.significant(crossover.minutes)) minutes"
@@ -82,7 +82,7 @@ extension StreamComparison {
     return "\(minute): \(detail)\(even ?? "")"
   }
 
-  /// The first dozen of what the governor did.
+  /// The first twelve actions of the governor.
   private var actions: [String] {
     guard let governed else { return [] }
     guard !governed.actions.isEmpty else { return ["nothing to do"] }
@@ -91,7 +91,7 @@ extension StreamComparison {
       + (more > 0 ? ["and \(more) more"] : [])
   }
 
-  /// The last sentence recommends.
+  /// The verdict, whose last sentence gives the recommendation.
   package var verdict: [String] {
     let labels = simulation.plans.map(\.label)
     let duration = HumanReadable.seconds(simulation.stream.duration)

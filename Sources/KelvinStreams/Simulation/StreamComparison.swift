@@ -2,15 +2,15 @@ import Glibc
 package import KelvinMeasurements
 package import KelvinReport
 
-/// Several plans on the same simulated stream, one after the other on a rested machine, and once all of them under a
-/// governor.
+/// The comparison of several plans on the same simulated stream: each alone on a rested machine, and all of them under
+/// a governor.
 package struct StreamComparison: Sendable {
-  /// From one moment on, one plan is better than another that was better before.
+  /// The moment from which one plan is better than another that was better before.
   package struct Crossover: Sendable, Hashable, Codable {
     package enum Measure: String, Sendable, Hashable, Codable {
-      /// Answers a second, where they differ by more than a hundredth.
+      /// Answers per second, if they differ by more than a hundredth.
       case rate
-      /// Median seconds from arrival to answer, where both keep the same rate.
+      /// Median seconds from arrival to answer, if both have the same rate.
       case latency
     }
 
@@ -19,24 +19,24 @@ package struct StreamComparison: Sendable {
     /// Seconds from the beginning.
     package var at: Double
     package var measure: Measure
-    /// When the overtaking plan has also answered as many frames since the beginning; nil where that never happens
+    /// The time at which the overtaking plan has also answered as many frames in total. Nil if that does not happen
     /// within the run, or it was never behind.
     package var evenAt: Double?
 
     package var minutes: Double { at / 60 }
   }
 
-  /// The share below which rates are called the same.
+  /// The relative difference below which rates count as equal.
   package static let sameRate = 0.01
 
   package var simulation: StreamSimulation
-  /// One for each plan, in the order given.
+  /// The runs, one for each plan, in the order given.
   package var runs: [StreamRun]
   package var governed: StreamRun?
   package var crossovers: [Crossover]
 
-  /// - Parameter governor: nil to leave the governed run out.
-  /// - Throws: `StreamError` for options that mean nothing.
+  /// - Parameter governor: nil for no governed run.
+  /// - Throws: `StreamError` for options that are out of range.
   package init(_ simulation: StreamSimulation, governor: Governor.Options? = .init()) throws(StreamError) {
     self.simulation = simulation
     runs = simulation.plans.indices.map { simulation.run(plan: $0) }
@@ -51,19 +51,19 @@ package struct StreamComparison: Sendable {
     crossovers.sort { ($0.at, $0.overtaken, $0.overtaking) < ($1.at, $1.overtaken, $1.overtaking) }
   }
 
-  /// The runs as reports draw them.
+  /// The runs as reports show them.
   package var series: [ReportSeries] { (runs + [governed].compactMap { $0 }).map(\.series) }
 
-  /// The governed run for Perfetto, or without one the first.
+  /// The trace of the governed run for Perfetto, or without one of the first run.
   package var trace: Trace { (governed ?? runs[0]).trace }
 
-  /// The plan with the best last tenth: by rate, or by latency where rates are equal within a hundredth.
+  /// The plan with the best last tenth: by rate, or by latency if rates differ by at most a hundredth.
   package var bestSettled: Int { best { Self.lastTenth($0.windows) } }
 
-  /// The plan with the best beginning, before heat tells: the first window.
+  /// The plan with the best first window, before heat has an effect.
   package var bestCool: Int { best { Array($0.windows.prefix(1)) } }
 
-  /// Plans that nothing tells apart are judged by what a frame costs.
+  /// Returns the best plan over some windows; among equal plans, the one with the least energy per frame.
   private func best(_ stretch: (StreamRun) -> [StreamRun.Window]) -> Int {
     let scores = runs.map { Score(stretch($0), isPaced: isPaced) }
     let joules = simulation.plans.map(\.joulesPerFrame)
@@ -85,9 +85,9 @@ package struct StreamComparison: Sendable {
 
   private var isPaced: Bool { simulation.stream.framesPerSecond != nil }
 
-  /// How well frames were answered over some windows. Paced streams that keep the same rate are told apart by latency.
+  /// The rate and latency over some windows. Paced streams with equal rates are compared by latency.
   private struct Score {
-    /// Differences below are the noise of a window.
+    /// The relative differences that are within the noise of a window.
     static let sameRate = StreamComparison.sameRate
     static let sameLatency = 0.01
     let isPaced: Bool
@@ -116,9 +116,8 @@ package struct StreamComparison: Sendable {
     }
   }
 
-  /// The beginning of the windows in which `overtaking` is better to the end, where `overtaken` was clearly better at
-  /// first and is clearly worse over the last tenth.
-  /// The moment is interpolated between the middles of the windows on either side.
+  /// Returns the moment from which `overtaking` remains better, if `overtaken` was clearly better at first and is
+  /// clearly worse over the last tenth. The moment is interpolated between the middles of the adjacent windows.
   private func crossover(overtaken: Int, overtaking: Int) -> Crossover? {
     let (hot, lean) = (runs[overtaken].windows, runs[overtaking].windows)
     let scores = zip(hot, lean).map {

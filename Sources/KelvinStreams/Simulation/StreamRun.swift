@@ -2,61 +2,61 @@ package import KelvinMeasurements
 package import KelvinReport
 package import KelvinThermal
 
-/// What one simulated stream did. Seconds of virtual time from its beginning.
+/// The result of one simulated stream, in seconds of virtual time from its beginning.
 package struct StreamRun: Sendable {
-  /// A stretch of time.
+  /// A time window of the run.
   package struct Window: Sendable, Hashable, Codable {
     package var start: Double
     package var end: Double
-    /// Answers in it.
+    /// The number of answers.
     package var served: Int
-    /// From arrival to answer, nearest rank; nil where nothing was answered.
+    /// Seconds from arrival to answer, nearest rank; nil if nothing was answered.
     package var p50: Double?
     package var p90: Double?
-    /// Frames pushed out by newer ones.
+    /// The number of frames displaced by newer ones.
     package var dropped: Int
-    /// Frames that the governor did not take.
+    /// The number of frames that the governor did not take.
     package var skipped: Int
-    /// At its end; 1.0 is the limit.
+    /// The headroom at the end of the window; 1.0 is the limit.
     package var headroom: Double
-    /// The hottest in it.
+    /// The hottest state in the window.
     package var state: ThermalState
-    /// Mean clock, 1 is full.
+    /// The mean clock; 1 is full.
     package var clock: Double
-    /// Mean power.
+    /// The mean power.
     package var watts: Double
-    /// At its end.
+    /// The plan at the end of the window.
     package var plan: Int
 
-    /// Answers a second.
+    /// Answers per second.
     package var rate: Double { Double(served) / max(end - start, 1e-9) }
   }
 
   package var label: String
   package var windows: [Window]
   package var actions: [GovernorAction]
-  /// Every thermal report of the run, one for each control interval.
+  /// The thermal reports of the run, one for each control interval.
   package var reports: [ThermalReport]
-  /// Answers over time: at most some thousands, evenly picked.
+  /// Answers over time, at most some thousands, evenly selected.
   package var points: [ReportSeries.Point]
   package var fit: DecayFit?
   package var served: Int
   package var dropped: Int
   package var skipped: Int
-  /// Energy of the whole machine, idle power included.
+  /// The energy of the whole machine, idle power included.
   package var joules: Double
-  /// When the clock was first lowered; nil for never.
+  /// The time at which the clock was first lowered; nil for never.
   package var throttledAt: Double?
 
   package var duration: Double { windows.last?.end ?? 0 }
 
-  /// Answers a second in the last tenth of the run.
+  /// Answers per second in the last tenth of the run.
   package var settledRate: Double {
     let last = windows.suffix(max(1, windows.count / 10))
     return Double(last.reduce(0) { $0 + $1.served }) / max((last.last?.end ?? 0) - (last.first?.start ?? 0), 1e-9)
   }
 
-  /// The run as reports draw it.
+  /// The run as reports show it.
   package var series: ReportSeries {
     ReportSeries(
       units: label, isSimulated: true, points: points,
@@ -67,7 +67,7 @@ package struct StreamRun: Sendable {
       actions: actions.map { .init(at: $0.at, name: $0.what, cause: $0.cause) })
   }
 
-  /// Counters of heat, clock, power and rate, and a mark for each action.
+  /// A trace with counters of heat, clock, power and rate, and a mark for each action.
   package var trace: Trace {
     var trace = Trace()
     for report in reports { trace.record(report) }

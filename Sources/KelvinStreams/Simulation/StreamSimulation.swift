@@ -1,30 +1,30 @@
 import Glibc
 package import KelvinThermal
 
-/// A stream of frames on a machine with a given thermal envelope, in virtual time.
+/// Simulates a stream of frames on a machine with a given thermal envelope, in virtual time.
 ///
-/// The machine is the envelope's two-pole model. Once in each control interval Δ its clock f (1 is full) is set to the
-/// highest at which the mean power asked for does not bring headroom above 1 by the interval's end,
+/// The machine is the envelope's two-pole model. In each control interval Δ, its clock f (1 is full) is set to the
+/// highest value at which the requested mean power does not raise headroom above 1 by the interval's end,
 ///
 ///     P(f) ≤ P_sus (1 − Σ wᵢ aᵢ hᵢ) / Σ wᵢ (1 − aᵢ),   aᵢ = e^(−Δ/τᵢ),
 ///
-/// and not below `lowestClock`. Hence nothing is throttled before the limit, headroom stays at 1 behind it, and mean
-/// power falls to P_sus as the slow path fills. Time per frame is T/f; dynamic power is proportional to f^g, so that a
-/// frame takes E f^(g−1) joules. With arrivals at r a second and a co-load of share c,
+/// but not below `lowestClock`. So nothing is throttled before the limit, headroom then stays at 1, and mean power
+/// falls to P_sus as the slow path fills. Time per frame is T/f. Dynamic power is proportional to f^g, so a frame takes
+/// E f^(g−1) joules. With r arrivals per second and a co-load of share c,
 ///
 ///     P(f) = P_idle + c (P_full − P_idle) f^g + (1 − c) (E/T) f^g min(1, r T / ((1 − c) f)).
 ///
-/// A co-load leaves 1 − c of the machine to the stream. Service times carry log-normal noise of mean 1 from the seed;
+/// A co-load leaves 1 − c of the machine to the stream. Service times have log-normal noise of mean 1 from the seed;
 /// the same values give the same run.
 package struct StreamSimulation: Sendable, Hashable {
   package struct Stream: Sendable, Hashable, Codable {
-    /// Arrivals a second; nil for one frame after the other.
+    /// Arrivals per second; nil for one frame after the other.
     package var framesPerSecond: Double?
-    /// Frames that may wait; when one more arrives, the oldest is dropped.
+    /// The number of frames that may wait; one more arrival drops the oldest.
     package var queue: Int
     /// Virtual seconds.
     package var duration: Double
-    /// Share of the machine that something else keeps busy, 0...0.95.
+    /// The share of the machine that other work keeps busy, 0...0.95.
     package var coLoad: Double
 
     package init(framesPerSecond: Double?, queue: Int = 1, duration: Double = 1800, coLoad: Double = 0) {
@@ -36,13 +36,13 @@ package struct StreamSimulation: Sendable, Hashable {
   }
 
   package struct Physics: Sendable, Hashable, Codable {
-    /// g: dynamic power over clock; voltage scaling gives 2 to 3.
+    /// g: the exponent of dynamic power over clock; voltage scaling gives 2 to 3.
     package var clockExponent: Double
-    /// Where the hardware stops lowering the clock.
+    /// The clock below which the hardware does not go.
     package var lowestClock: Double
-    /// Standard deviation of a service time's logarithm.
+    /// The standard deviation of a service time's logarithm.
     package var noise: Double
-    /// Δ, seconds.
+    /// Δ in seconds.
     package var interval: Double
 
     package init(
@@ -61,11 +61,11 @@ package struct StreamSimulation: Sendable, Hashable {
   package let physics: Physics
   package let seed: UInt64
 
-  /// Frames of one run are bounded, and so are its time and memory.
+  /// The most frames of one run, which limits its time and memory.
   package static let mostFrames = 20_000_000.0
 
-  /// - Parameter plans: the preferred one first; for a governor each next one leaner.
-  /// - Throws: `StreamError` for values that no stream can have, or a stream of more than `mostFrames`.
+  /// - Parameter plans: the preferred one first; for a governor, in decreasing order of energy.
+  /// - Throws: `StreamError` for values that are out of range, or a stream of more than `mostFrames`.
   package init(
     envelope: ThermalEnvelope, plans: [StreamPlan], stream: Stream, seed: UInt64 = 0, physics: Physics = .init()
   ) throws(StreamError) {
@@ -100,16 +100,16 @@ package struct StreamSimulation: Sendable, Hashable {
     self.seed = seed
   }
 
-  /// One plan from beginning to end, whatever the heat.
+  /// Runs one plan from beginning to end without a governor.
   package func run(plan: Int) -> StreamRun {
     var machine = SimulatedStream(self, setting: .init(plan: plan, rate: 1, queue: stream.queue), governor: nil)
     machine.runToEnd()
     return machine.result(label: plans[plan].label)
   }
 
-  /// All plans under a governor, which begins with the first.
+  /// Runs all plans under a governor, which begins with the first.
   ///
-  /// - Throws: `StreamError` for options that mean nothing.
+  /// - Throws: `StreamError` for options that are out of range.
   package func run(governed options: Governor.Options = .init()) throws(StreamError) -> StreamRun {
     let watts = plans.indices.map { meanWatts(.init(plan: $0), clock: 1) - idleAndCoLoadWatts(clock: 1) }
     let governor = try Governor(plans: plans.map(\.label), watts: watts, queue: stream.queue, options: options)
@@ -118,7 +118,7 @@ package struct StreamSimulation: Sendable, Hashable {
     return machine.result(label: "governed")
   }
 
-  /// The mean power that a plan asks for at clock `clock`, in watts.
+  /// Returns the mean power that a plan requests at clock `clock`, in watts.
   package func meanWatts(_ setting: GovernorSetting, clock: Double) -> Double {
     let plan = plans[setting.plan]
     let share = 1 - stream.coLoad
@@ -127,17 +127,17 @@ package struct StreamSimulation: Sendable, Hashable {
     return idleAndCoLoadWatts(clock: clock) + busy * busyWatts(plan, clock: clock)
   }
 
-  /// Power with no frame in service.
+  /// Returns the power without a frame in service.
   func idleAndCoLoadWatts(clock: Double) -> Double {
     envelope.idleWatts + stream.coLoad * (envelope.fullLoadWatts - envelope.idleWatts) * scale(clock)
   }
 
-  /// Power of a frame in service, on top.
+  /// Returns the additional power of a frame in service.
   func busyWatts(_ plan: StreamPlan, clock: Double) -> Double {
     (1 - stream.coLoad) * plan.joulesPerFrame / plan.secondsPerFrame * scale(clock)
   }
 
-  /// The highest clock whose mean power is at most `watts`, but not below the lowest.
+  /// Returns the highest clock whose mean power is at most `watts`, but not below the lowest.
   func clock(_ setting: GovernorSetting, within watts: Double) -> Double {
     if meanWatts(setting, clock: 1) <= watts { return 1 }
     if meanWatts(setting, clock: physics.lowestClock) >= watts { return physics.lowestClock }

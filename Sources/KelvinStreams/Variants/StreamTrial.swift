@@ -5,12 +5,12 @@ package import KelvinMeasurements
 package import KelvinRuntime
 package import KelvinThermal
 
-/// The ways to answer a stream, compiled and timed in turns: what a ladder is made of.
+/// The variants of a stream, compiled and timed in turns, from which a ladder is made.
 package struct StreamTrial {
-  /// Measures the joules of some work; nil where nothing does.
+  /// Measures the joules of some work; returns nil if no sensor measures them.
   package typealias Metering = (_ devices: [DeviceInfo], _ work: () throws -> Void) throws -> Metered?
 
-  /// Joules of a stretch of work and who measured them, in words.
+  /// The measured joules of some work, and their source in words.
   package struct Metered: Sendable, Hashable {
     package var joules: Double
     package var source: String
@@ -21,35 +21,35 @@ package struct StreamTrial {
     }
   }
 
-  /// One way, ready to run.
+  /// A variant that is ready to run.
   package struct Entry {
     package var variant: StreamVariant
     package var model: CompiledModel
-    /// With what a frame takes here, in seconds and joules.
+    /// The plan with the measured seconds and joules of a frame.
     package var plan: StreamPlan
   }
 
-  /// The preferred one first. A way that this machine cannot run is left out.
+  /// The preferred variant first. Variants that this machine cannot run are left out.
   package private(set) var entries: [Entry]
-  /// Whether something measured the joules of every way; else all are estimated, since a ladder compares them.
+  /// Whether the joules of every variant were measured; otherwise all are estimated, because a ladder compares them.
   package let isEnergyMeasured: Bool
-  /// Why ways were left out, in words.
+  /// The reasons for which variants were left out, in words.
   package private(set) var remarks: [String] = []
 
   private static let rounds = 5
-  /// Frames of each way in a round.
+  /// Frames of each variant in a round.
   private static let frames = 4
-  /// The longest wait between two frames: longer ones change no more, and cost time.
+  /// The longest wait between two frames in seconds; longer waits do not change the result.
   private static let longestPeriod = 0.1
 
   /// - Parameters:
   ///   - variants: the preferred one first.
-  ///   - framesPerSecond: arrivals, between which a frame is waited for as the stream will: threads that have gone to
-  ///     sleep take longer than those that are kept busy. Nil for one frame after the other.
-  ///   - inputs: of the graph, as all ways are timed with.
-  ///   - envelope: by which joules are estimated where `meter` does not measure them.
-  ///   - compile: how a way is compiled.
-  /// - Throws: `RuntimeError` where the preferred way cannot run, or the user gave up.
+  ///   - framesPerSecond: arrivals per second; frames are timed with the stream's pauses, because sleeping threads take
+  ///     longer than busy ones. Nil for one frame after the other.
+  ///   - inputs: the graph's inputs, with which all variants are timed.
+  ///   - envelope: the envelope by which joules are estimated if `meter` does not measure them.
+  ///   - compile: compiles a variant.
+  /// - Throws: `RuntimeError` when the preferred variant cannot run or the user cancels.
   package init(
     _ variants: [StreamVariant], in context: ModelContext, inputs: [Tensor], framesPerSecond: Double? = nil, cores: Int,
     on envelope: ThermalEnvelope,
@@ -90,7 +90,7 @@ package struct StreamTrial {
   }
 }
 
-/// One way while it is timed.
+/// A variant while it is timed.
 private final class Run {
   let variant: StreamVariant
   let model: CompiledModel
@@ -111,7 +111,7 @@ private final class Run {
     outputs = try session.run(inputs, cancellation)
   }
 
-  /// How far its answers are from the preferred way's.
+  /// Determines the difference of its outputs from the preferred variant's.
   func compare(with preferred: Run) {
     var largest = 0.0
     for (mine, theirs) in zip(outputs, preferred.outputs) {
@@ -122,7 +122,7 @@ private final class Run {
     remark = "outputs differ by up to \(HumanReadable.significant(largest)) from the preferred precision's"
   }
 
-  /// The run after a change of way finds cold caches and parked workers.
+  /// Runs once, because the run after a change of variant finds cold caches and parked workers.
   func warmUp(_ cancellation: Cancellation?) throws { try session.run(cancellation) }
 
   func work(
@@ -150,7 +150,7 @@ private final class Run {
     source = energy.source
   }
 
-  /// Of a frame; nil where a round was not measured.
+  /// The joules of a frame; nil when a round was not measured.
   var measuredJoules: Double? { joules.flatMap { try? LatencyStatistics($0).median } }
 
   func plan(isEnergyMeasured: Bool, host: String, cores: Int, on envelope: ThermalEnvelope) -> StreamPlan {

@@ -5,47 +5,46 @@ package import KelvinPlanning
 package import KelvinRuntime
 package import KelvinThermal
 
-/// One way to compile a model for a stream: a placement, the CPU device's threads, and a precision.
+/// A variant of a model's compilation for a stream: a placement, the CPU device's threads, and a precision.
 package struct StreamVariant: Sendable, Hashable {
-  /// What the way differs in from the preferred one.
+  /// The difference from the preferred variant.
   package enum Change: Sendable, Hashable {
     case none, plan, threads, precision
   }
 
-  /// As people know it: `as planned`, `only cpu`, `1 CPU thread`, `precision low`.
+  /// The label for people: `as planned`, `only cpu`, `1 CPU thread`, `precision low`.
   package var label: String
   package var change: Change
   package var solution: PlanSolution
   package var threads: Int
   package var precision: Precision
-  /// By device, the share of the nodes' time by what the plan knows of their costs.
+  /// By device, the share of the nodes' time according to the plan's costs.
   package var shares: [String: Double]
 
-  /// Joules of a frame above idle where nothing measures them: what is at work draws its part of the envelope's range,
-  /// the CPU device by its threads, any other device all of it.
+  /// Estimates the joules of a frame above idle: a device at work draws the envelope's range, the CPU device in
+  /// proportion to its threads.
   ///
-  /// - Parameter cores: of the machine that the envelope stands for.
+  /// - Parameter cores: the cores of the machine that the envelope describes.
   package func estimatedJoules(seconds: Double, host: String, cores: Int, on envelope: ThermalEnvelope) -> Double {
     let width = min(1, Double(threads) / Double(max(cores, 1)))
     let busy = shares.reduce(0) { $0 + $1.value * ($1.key == host ? width : 1) }
     return seconds * (shares.isEmpty ? 1 : busy) * (envelope.fullLoadWatts - envelope.idleWatts)
   }
 
-  /// Where such an estimate comes from, in words.
+  /// Returns the basis of the estimate in words.
   package static func estimateSource(_ envelope: ThermalEnvelope) -> String {
     "estimated: time at work × the envelope \"\(envelope.name)\", the CPU's by its threads"
   }
 }
 
 extension ModelContext {
-  /// The ways in which a stream may be answered: the plan first, then those that may take less energy. Which do is for a
-  /// trial to say.
+  /// Returns the variants of a stream: the plan first, then those that may take less energy, which a trial decides.
   ///
   /// - Parameters:
-  ///   - explanation: of the plan that is preferred.
-  ///   - precision: that was asked for; a lower one is only tried where it was left to Kelvin and a device tells the two
-  ///     apart.
-  ///   - threads: of the CPU device.
+  ///   - explanation: the explanation of the preferred plan.
+  ///   - precision: the requested precision; a lower one is tried only if the choice was automatic and a device
+  ///     distinguishes the two.
+  ///   - threads: the threads of the CPU device.
   package func streamVariants(
     _ explanation: PlanExplanation, precision: Precision, threads: Int
   ) throws(RuntimeError) -> [StreamVariant] {
@@ -81,9 +80,9 @@ extension ModelContext {
 }
 
 extension PlanExplanation {
-  /// Each device alone, and of the other plans the one that is expected to take least energy.
+  /// Returns the single-device plans, and of the other plans the one with the least expected energy.
   ///
-  /// - Parameter reference: the device that defines results and is too slow for any stream.
+  /// - Parameter reference: the reference device, which is too slow for any stream.
   fileprivate func alternatives(without reference: String?) -> [(label: String, solution: PlanSolution)] {
     func isNew(_ other: PlanSolution) -> Bool { other.placement != solution.placement }
     let singles = singleDevices.filter { isNew($0.solution) && $0.device != reference }.map {
@@ -96,7 +95,7 @@ extension PlanExplanation {
     return singles + (leanest.map { [($0.label, $0.solution)] } ?? [])
   }
 
-  /// By device, the share of the nodes' seconds under a placement.
+  /// Returns, by device, the share of the nodes' seconds in a placement.
   package func deviceShares(_ solution: PlanSolution) -> [String: Double] {
     var seconds: [String: Double] = [:]
     for node in nodes {

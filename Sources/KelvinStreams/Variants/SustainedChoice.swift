@@ -1,22 +1,22 @@
 import KelvinBasics
 package import KelvinThermal
 
-/// Which plan a stream is to have where heat would slow it: the one with the least latency, or the one that was made to
-/// last.
+/// The choice between the plan of least latency and the plan for goal `sustained`, for a stream that heat would slow
+/// down.
 package struct SustainedChoice: Sendable, Hashable {
   package var quick: StreamPlan
   package var lasting: StreamPlan
-  /// Whether the plan that was made to last answers more frames for ever.
+  /// Whether the sustained plan answers more frames indefinitely.
   package var takesLasting: Bool
-  /// In words, with the numbers that decide.
+  /// The reason in words, with the deciding numbers.
   package var reason: String
 
-  /// The difference of rates below which the quicker plan is preferred.
+  /// The relative gain of rate below which the quicker plan is preferred.
   private static let leastGain = 0.01
 
   /// - Parameters:
-  ///   - secondsToLimit: at the quicker plan's load, as the outlook has it.
-  ///   - framesPerSecond: arrivals.
+  ///   - secondsToLimit: seconds to the limit at the quicker plan's load, from the outlook.
+  ///   - framesPerSecond: arrivals per second.
   package init(
     quick: StreamPlan, lasting: StreamPlan, framesPerSecond: Double, secondsToLimit: Double,
     on envelope: ThermalEnvelope
@@ -36,13 +36,13 @@ package struct SustainedChoice: Sendable, Hashable {
 }
 
 extension StreamPlan {
-  /// Mean watts above idle under a stream.
+  /// The mean watts above idle under a stream.
   package func meanWatts(framesPerSecond: Double) -> Double {
     joulesPerFrame * min(framesPerSecond, 1 / secondsPerFrame)
   }
 
-  /// Answers a second that can be held for ever: what arrives, what there is time for, and what the envelope sheds as
-  /// heat, (P_sus − P_idle) / E, whichever is least.
+  /// Returns the answers per second that can be sustained indefinitely: the least of the arrival rate, the service rate
+  /// and the envelope's thermal limit, (P_sus − P_idle) / E.
   package func sustainableRate(framesPerSecond: Double, on envelope: ThermalEnvelope) -> Double {
     let spare = envelope.sustainableWatts - envelope.idleWatts
     return min(framesPerSecond, 1 / secondsPerFrame, joulesPerFrame > 0 ? spare / joulesPerFrame : .infinity)
@@ -50,6 +50,6 @@ extension StreamPlan {
 }
 
 extension ThermalEnvelope {
-  /// Seconds after which the slow path has gone 95 % of its way, so that what is hot by then stays so.
+  /// The seconds after which the slow path has completed 95 % of its change, so that temperatures are settled.
   package var settlingSeconds: Double { 3 * slow.tau }
 }

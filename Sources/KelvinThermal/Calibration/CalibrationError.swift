@@ -1,18 +1,18 @@
 import KelvinBasics
 
-/// Why a machine could not be calibrated.
+/// The reason for which a machine could not be calibrated.
 package enum CalibrationError: Error, Hashable, Sendable {
-  /// Nothing measures a temperature of what computes.
+  /// No sensor measures the temperature of a processor or graphics device.
   case noTemperature(measuresPower: Bool, isVirtualised: Bool)
-  /// The sensor went silent for too long.
+  /// The sensor did not answer for too long.
   case sensorLost(sensor: String, share: Double)
-  /// Full load did not warm what is measured, in degrees Celsius.
+  /// Full load did not raise the measured temperature enough, in degrees Celsius.
   case unmoved(sensor: String, atRest: Double, atLoad: Double, needed: Double)
-  /// Seconds of load that there were and that are needed.
+  /// The load was too short: seconds of load that were recorded and that are needed.
   case tooShort(seconds: Double, needed: Double, reason: String)
-  /// The clock gave way at the limit, and nothing measures the power that was left.
+  /// The clock was lowered at the limit, and no sensor measures the resulting power.
   case throttled(sensor: String, celsius: Double, limit: Double)
-  /// The rise and fall are not those of two paths in parallel; the residual in kelvin where there is a fit at all.
+  /// The temperature does not follow the model of two parallel heat paths; `residual` in kelvin if there is a fit.
   case otherShape(sensor: String, residual: Double?)
 }
 

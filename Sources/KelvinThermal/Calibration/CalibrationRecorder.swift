@@ -1,8 +1,8 @@
 package import KelvinMeasurements
 
-/// Puts a machine through a schedule of rest and load while it looks at temperature and power.
+/// Runs a machine through a schedule of rest and load and records its temperature and power.
 package struct CalibrationRecorder {
-  /// Seconds between looks.
+  /// Seconds between samples.
   package static let interval = 0.5
 
   private let files: SystemFiles
@@ -10,7 +10,7 @@ package struct CalibrationRecorder {
   private let readers: [any SensorReader]
   private let isVirtualised: Bool
 
-  /// - Parameter files: where `/sys` and `/proc` are.
+  /// - Parameter files: the roots of `/sys` and `/proc`.
   package init(
     files: SystemFiles = SystemFiles(), clock: any MeasurementClock = SystemClock(),
     readers: [any SensorReader] = sensorReaders
@@ -21,7 +21,7 @@ package struct CalibrationRecorder {
     isVirtualised = MachineDescription(files).isVirtualised
   }
 
-  /// What would be recorded now: `hwmon coretemp "Package id 0" and RAPL package-0`.
+  /// Returns the sensors that a recording would use: `hwmon coretemp "Package id 0" and RAPL package-0`.
   ///
   /// - Throws: `noTemperature`.
   package func sensors() throws(CalibrationError) -> String {
@@ -36,10 +36,10 @@ package struct CalibrationRecorder {
   }
 
   /// - Parameters:
-  ///   - setLoad: begins and ends the load; not called again for what it is already.
-  ///   - look: told the seconds passed and the phase; ends the recording by throwing.
-  /// - Returns: of the sensor that the load brought nearest to its limit.
-  /// - Throws: `CalibrationError.noTemperature`, or what `setLoad` and `look` throw; the load is ended before.
+  ///   - setLoad: starts and stops the load; called only when the load changes.
+  ///   - look: called with the elapsed seconds and the phase; ends the recording by throwing.
+  /// - Returns: the recording of the sensor that came nearest to its limit under load.
+  /// - Throws: `CalibrationError.noTemperature`, or the errors of `setLoad` and `look`, after stopping the load.
   package func record(
     _ schedule: CalibrationSchedule, setLoad: (Bool) throws -> Void,
     look: (_ seconds: Double, _ phase: CalibrationSchedule.Phase) throws -> Void = { _, _ in }
@@ -73,12 +73,12 @@ package struct CalibrationRecorder {
   }
 }
 
-/// One look at every sensor.
+/// One sample of every sensor.
 struct CalibrationLook {
   let at: Double
   let phase: CalibrationSchedule.Phase
   let temperatures: [TemperatureReading]
-  /// By part, since the look before.
+  /// The mean power since the previous sample, by domain.
   let watts: [SensorDomain: (watts: Double, sensor: String)]
 
   init(
@@ -96,8 +96,8 @@ struct CalibrationLook {
     self.watts = watts
   }
 
-  /// The sensor that the load brought nearest to its limit, in units of the way from rest to there, and the power of
-  /// the part that it sits on; of all parts for the skin.
+  /// Returns the recording of the sensor that came nearest to its limit under load, relative to the distance from rest.
+  /// It contains the power of the sensor's domain; for the skin, of all domains.
   static func recording(of looks: [CalibrationLook]) -> CalibrationRecording? {
     var seen: [String: TemperatureReading] = [:]
     for look in looks { for reading in look.temperatures { seen[reading.sensor] = reading } }
@@ -119,7 +119,7 @@ struct CalibrationLook {
       let rest = recorded.settledCelsius(.rest)
       return (recorded.settledCelsius(.load) - rest) / max(recording.limitCelsius - rest, 1)
     }
-    // A limit that is stated is worth more than a nearness to one that is assumed.
+    // Sensors that state a limit take precedence over those with an assumed one.
     let stated = recordings.filter { !$0.limitIsAssumed }
     return (stated.isEmpty ? recordings : stated).max { rise($0) < rise($1) }
   }

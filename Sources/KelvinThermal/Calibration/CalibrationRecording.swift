@@ -1,11 +1,11 @@
-/// What one temperature sensor showed while a machine rested, worked and rested again.
+/// The readings of one temperature sensor while a machine rested, worked and rested again.
 package struct CalibrationRecording: Sendable, Hashable {
   package struct Sample: Sendable, Hashable {
     /// Seconds from the beginning, ascending.
     package var at: Double
-    /// Nil where the sensor did not answer.
+    /// Nil when the sensor did not answer.
     package var celsius: Double?
-    /// Mean power since the sample before; nil where nothing measured it.
+    /// The mean power since the previous sample; nil when no sensor measured it.
     package var watts: Double?
     package var phase: CalibrationSchedule.Phase
 
@@ -18,10 +18,10 @@ package struct CalibrationRecording: Sendable, Hashable {
   }
 
   package var sensor: String
-  /// Where the hardware slows down, in degrees Celsius.
+  /// The temperature at which the hardware slows down, in degrees Celsius.
   package var limitCelsius: Double
   package var limitIsAssumed: Bool
-  /// What measured the watts; nil where nothing did.
+  /// The sensor of `watts`; nil when there was none.
   package var powerSensor: String?
   package var samples: [Sample]
 
@@ -35,7 +35,7 @@ package struct CalibrationRecording: Sendable, Hashable {
     self.samples = samples
   }
 
-  /// The share of looks that may find no temperature.
+  /// The largest share of samples without a temperature.
   package static let mostMissing = 0.1
 
   /// Seconds between the first and the last sample under load.
@@ -45,8 +45,8 @@ package struct CalibrationRecording: Sendable, Hashable {
     return last.at - first.at
   }
 
-  /// Watts throughout: those that were measured, gaps taken for what was measured before, or where nothing was
-  /// measured those of an envelope at rest and at full load.
+  /// Returns the watts of every sample: the measured ones, where gaps repeat the previous value. Without measurements,
+  /// returns the envelope's watts at rest and at full load.
   func watts(assuming envelope: ThermalEnvelope) -> [Double] {
     guard powerSensor != nil, let first = samples.lazy.compactMap(\.watts).first else {
       return samples.map { $0.phase == .load ? envelope.fullLoadWatts : envelope.idleWatts }

@@ -1,7 +1,7 @@
-/// One step of load between two rests, in seconds: what tells both time constants of a machine apart.
+/// A step of load between two rests, in seconds, from which both time constants of a machine can be determined.
 ///
-/// The fast path answers within the first seconds of each edge; the slow one bends the rest of the rise and of the fall.
-/// Rest before the step shows what was warm already, and rest behind it is as good a measurement as the load itself.
+/// The fast path responds within the first seconds of each edge; the slow path shapes the rest of the rise and of the
+/// fall. The first rest shows heat left from before, and the second is as informative as the load itself.
 package struct CalibrationSchedule: Sendable, Hashable {
   package enum Phase: String, Sendable, Hashable, CaseIterable {
     case rest
@@ -12,16 +12,16 @@ package struct CalibrationSchedule: Sendable, Hashable {
   /// Seconds of full load.
   package var load: Double
 
-  /// Serves slow paths of up to five minutes.
+  /// The default load, sufficient for slow paths of up to five minutes.
   package static let usualLoad = 240.0
-  /// Below this even a machine without a heat sink has not shown its slow path.
+  /// The shortest load: below, even a machine without a heat sink does not show its slow path.
   package static let shortestLoad = 20.0
 
   package init(load: Double = usualLoad) { self.load = load }
 
   package var rest: Double { min(60, load / 4) }
   package var cooling: Double { 0.75 * load }
-  /// Of the whole.
+  /// The duration of the whole schedule.
   package var seconds: Double { rest + load + cooling }
 
   /// - Parameter time: seconds from the beginning.

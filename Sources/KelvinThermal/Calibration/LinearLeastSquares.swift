@@ -1,13 +1,13 @@
 /// Ordinary least squares on given columns, factored once for any number of right-hand sides.
 ///
-/// Normal equations of columns scaled to length 1, by Cholesky's factorisation.
+/// The normal equations of columns scaled to length 1 are solved by Cholesky factorization.
 struct LinearLeastSquares {
   private let columns: [[Double]]
   private let scales: [Double]
-  /// Lower triangle, row by row.
+  /// The lower triangle, row by row.
   private let factor: [[Double]]
 
-  /// Nil where columns cannot be told apart.
+  /// Fails when columns are linearly dependent.
   init?(_ columns: [[Double]]) {
     self.columns = columns
     scales = columns.map { column in
@@ -33,7 +33,7 @@ struct LinearLeastSquares {
     self.factor = factor
   }
 
-  /// One coefficient a column.
+  /// Returns one coefficient for each column.
   func solve(_ values: [Double]) -> [Double] {
     var solution: [Double] = []
     for row in factor.indices {
@@ -47,7 +47,7 @@ struct LinearLeastSquares {
     return zip(solution, scales).map { $0 * $1 }
   }
 
-  /// `values` less what the columns with these coefficients explain.
+  /// Returns `values` minus the part that the columns with these coefficients explain.
   func residuals(_ values: [Double], _ coefficients: [Double]) -> [Double] {
     var residuals = values
     for (column, coefficient) in zip(columns, coefficients) {

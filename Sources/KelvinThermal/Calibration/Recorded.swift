@@ -1,13 +1,13 @@
 import KelvinBasics
 
-/// Middle and spread of power in one phase of a recording.
+/// The median and the spread of power in one phase of a recording.
 struct Watts {
   let median: Double
-  /// 95 % of the samples lie between.
+  /// The bounds that contain 95 % of the samples.
   let lower: Double
   let upper: Double
 
-  /// A power that is known otherwise.
+  /// Creates an assumed power without spread.
   init(_ watts: Double) { (median, lower, upper) = (watts, watts, watts) }
 
   init(_ samples: [Double]) {
@@ -19,7 +19,7 @@ struct Watts {
   }
 }
 
-/// Plain figures of a recording.
+/// Simple statistics of a recording.
 struct Recorded {
   private let recording: CalibrationRecording
 
@@ -29,23 +29,23 @@ struct Recorded {
 
   var hottest: Double { recording.samples.compactMap(\.celsius).max() ?? 0 }
 
-  /// What the sensor counts in: the smallest change that it showed.
+  /// The resolution of the sensor: the smallest change that it showed.
   var step: Double {
     let shown = recording.samples.compactMap(\.celsius)
     return zip(shown, shown.dropFirst()).map { abs($0 - $1) }.filter { $0 > 1e-9 }.min() ?? 0
   }
 
-  /// The mean of the last quarter of a phase, in degrees Celsius.
+  /// Returns the mean of the last quarter of a phase, in degrees Celsius.
   func settledCelsius(_ phase: CalibrationSchedule.Phase) -> Double {
     let shown = recording.samples.filter { $0.phase == phase }.compactMap(\.celsius)
     let last = shown.suffix(max(1, shown.count / 4))
     return last.isEmpty ? 0 : last.reduce(0, +) / Double(last.count)
   }
 
-  /// - Parameter seconds: only this long from the beginning of the phase.
+  /// - Parameter seconds: the duration to include from the beginning of the phase.
   func watts(_ phase: CalibrationSchedule.Phase, first seconds: Double = .infinity) -> Watts {
     let samples = recording.samples.filter { $0.phase == phase }
-    // The first sample's mean began in the phase before.
+    // The first sample's mean began in the previous phase.
     let counted = samples.dropFirst().filter { $0.at <= (samples.first?.at ?? 0) + seconds }
     return Watts(counted.compactMap(\.watts))
   }

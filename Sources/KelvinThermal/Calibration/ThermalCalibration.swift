@@ -1,26 +1,26 @@
 import KelvinBasics
 package import KelvinMeasurements
 
-/// What a recording says of a machine's heat: its envelope, and how far each coefficient may be off.
+/// The thermal properties of a recorded machine: its envelope, and the uncertainty of each coefficient.
 package struct ThermalCalibration: Sendable, Hashable {
   package let envelope: ThermalEnvelope
   package let fit: TwoPoleFit
-  /// What limits trust in it, in words.
+  /// Limits of the calibration, in words.
   package let remarks: [String]
 
-  /// The least rise that a path can be read from, in kelvin, for a sensor that shows parts of a degree.
+  /// The least rise from which a path can be determined, in kelvin, for a sensor that resolves fractions of a degree.
   private static let leastRise = 2.0
-  /// Half the interval of the slow time constant over itself, above which the recording was too short.
+  /// The relative uncertainty of the slow time constant above which the recording was too short.
   private static let widest = 0.25
-  /// Seconds at the beginning of the load in which no machine has throttled yet.
+  /// Seconds at the beginning of the load before any machine throttles.
   private static let unthrottled = 10.0
 
   /// - Parameters:
-  ///   - name: the envelope's.
-  ///   - envelope: of the machine's class, for watts that nothing measured.
-  ///   - machine: that was recorded.
-  ///   - date: of the recording.
-  /// - Throws: what is wrong with the recording; never a doubtful envelope.
+  ///   - name: the envelope's name.
+  ///   - envelope: the envelope of the machine's class, for watts that were not measured.
+  ///   - machine: the recorded machine.
+  ///   - date: the date of the recording.
+  /// - Throws: an error that describes the recording; an uncertain envelope is never returned.
   package init(
     _ recording: CalibrationRecording, name: String, assuming envelope: ThermalEnvelope, machine: MachineDescription,
     date: String
@@ -83,7 +83,7 @@ package struct ThermalCalibration: Sendable, Hashable {
     }
     let watts = recording.watts(assuming: envelope)
     let shown = recording.samples.indices.filter { recording.samples[$0].celsius != nil }
-    // Power goes on where the sensor is silent, so gaps are bridged by their mean.
+    // Power continues while the sensor does not answer, so its mean bridges gaps.
     let fit = TwoPoleFit(
       times: shown.map { recording.samples[$0].at }, watts: means(recording, watts, upTo: shown),
       celsius: shown.map { recording.samples[$0].celsius ?? 0 }, limitCelsius: recording.limitCelsius)
@@ -107,7 +107,7 @@ package struct ThermalCalibration: Sendable, Hashable {
     return fit
   }
 
-  /// Mean watts from each of these samples to the one before it.
+  /// Returns the mean watts between each of these samples and the previous one.
   private static func means(_ recording: CalibrationRecording, _ watts: [Double], upTo shown: [Int]) -> [Double] {
     var means: [Double] = []
     var next = 0

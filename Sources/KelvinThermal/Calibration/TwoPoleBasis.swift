@@ -1,22 +1,22 @@
 import Glibc
 
-/// The answers of poles to a measured power, as means of windows of equal time.
+/// The responses of poles to a measured power, averaged over windows of equal time.
 ///
-/// Answers are computed from sample to sample and only then averaged, as the temperatures are: averaging both alike
-/// changes nothing in a linear model.
+/// Responses are computed from sample to sample and then averaged, like the temperatures. Averaging both alike does not
+/// change a linear model.
 struct TwoPoleBasis {
   struct Taus: Hashable {
     var fast: Double
     var slow: Double
   }
 
-  /// What one time constant makes of the power, and how what it had stored decays.
+  /// The response of one time constant to the power, and the decay of its initial state.
   struct Pole {
     var response: [Double]
     var decay: [Double]
   }
 
-  /// A window is no shorter than this, in seconds, and there are no more than so many.
+  /// The shortest window in seconds, and the most windows.
   private static let shortestWindow = 1.0
   private static let mostWindows = 600.0
 
@@ -70,14 +70,14 @@ struct TwoPoleBasis {
     return Pole(response: windowed(response), decay: windowed(decay))
   }
 
-  /// Of R₁, R₂, T₀, c₁ and c₂.
+  /// Returns the columns of R₁, R₂, T₀, c₁ and c₂.
   func columns(_ fast: Pole, _ slow: Pole) -> [[Double]] {
     [fast.response, slow.response, counts.map { _ in 1 }, fast.decay, slow.decay]
   }
 
   func columns(_ taus: Taus) -> [[Double]] { columns(pole(taus.fast), pole(taus.slow)) }
 
-  /// By R₁, R₂, T₀, c₁, c₂, ln τ₁ and ln τ₂.
+  /// Returns the derivatives by R₁, R₂, T₀, c₁, c₂, ln τ₁ and ln τ₂.
   func derivatives(_ taus: Taus, _ linear: [Double]) -> [[Double]] {
     let step = 1e-4
     func byTau(_ tau: Double, _ resistance: Double, _ stored: Double) -> [Double] {

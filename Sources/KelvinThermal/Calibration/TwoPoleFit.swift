@@ -2,16 +2,18 @@ import Glibc
 import KelvinBasics
 package import KelvinMeasurements
 
-/// The two-pole model that explains a series of temperatures by the power that was drawn.
+/// The fit of a two-pole model that explains a series of temperatures by the drawn power.
 ///
-/// T(t) = T₀ + R₁x₁(t) + R₂x₂(t) + c₁e^(−t/τ₁) + c₂e^(−t/τ₂), where xᵢ answers the measured power as a pole of time
-/// constant τᵢ does, stepped exactly from sample to sample, and cᵢ is what a path had stored when the recording began.
-/// For given time constants all but them is linear, so that only two are searched: on a logarithmic grid, then by
-/// Gauss and Newton (variable projection: Golub and Pereyra, "The differentiation of pseudo-inverses and nonlinear least
-/// squares problems whose variables separate", 1973). Intervals are from residuals resampled in blocks, through the
-/// model's derivatives at its best.
+/// T(t) = T₀ + R₁x₁(t) + R₂x₂(t) + c₁e^(−t/τ₁) + c₂e^(−t/τ₂), where xᵢ is the response of a pole with time constant τᵢ
+/// to the measured power, stepped exactly from sample to sample. cᵢ is the state of a path at the beginning of the
+/// recording.
+///
+/// The model is linear for given time constants, so only these two are searched: on a logarithmic grid, then by the
+/// Gauss–Newton method (variable projection: Golub and Pereyra, "The differentiation of pseudo-inverses and nonlinear
+/// least squares problems whose variables separate", 1973). Intervals are from block-resampled residuals and the
+/// model's derivatives at the optimum.
 package struct TwoPoleFit: Sendable, Hashable {
-  /// Seconds and kelvin per watt of one path.
+  /// The time constant in seconds and the resistance in kelvin per watt of one path.
   package struct Path: Sendable, Hashable {
     package var tau: Double
     package var tauInterval: ConfidenceInterval
@@ -23,24 +25,24 @@ package struct TwoPoleFit: Sendable, Hashable {
   /// R₁/(R₁ + R₂).
   package let fastWeight: Double
   package let fastWeightInterval: ConfidenceInterval
-  /// T₀ in degrees Celsius: what is shown where no power is drawn.
+  /// T₀ in degrees Celsius: the temperature without power.
   package let zeroPowerCelsius: Double
-  /// Watts at which the limit is reached in the end.
+  /// The watts at which the temperature settles at the limit.
   package let limitWatts: Double
   package let limitWattsInterval: ConfidenceInterval
-  /// Root of the mean square of what the model leaves, in kelvin.
+  /// The root mean square of the residuals, in kelvin.
   package let residual: Double
 
-  /// Seconds that a fast and a slow path may have. A path found at an end may lie beyond it.
+  /// The ranges of the fast and the slow time constant in seconds. A result at a bound may lie beyond it.
   static let fastRange = 0.5...40.0
   static let slowRange = 15.0...2400.0
 
   /// - Parameters:
   ///   - times: seconds, ascending.
-  ///   - watts: mean power up to each time.
-  ///   - celsius: temperature at each time.
-  ///   - limitCelsius: the temperature that `limitWatts` is about.
-  /// - Returns: nil where no two paths of positive resistance explain the series.
+  ///   - watts: the mean power up to each time.
+  ///   - celsius: the temperature at each time.
+  ///   - limitCelsius: the temperature that `limitWatts` reaches.
+  /// - Returns: nil when no two paths of positive resistance explain the series.
   package init?(times: [Double], watts: [Double], celsius: [Double], limitCelsius: Double, seed: UInt64 = 1) {
     let basis = TwoPoleBasis(times: times, watts: watts)
     let values = basis.windowed(celsius)
@@ -55,8 +57,8 @@ package struct TwoPoleFit: Sendable, Hashable {
     residual = (best.error / Double(values.count)).squareRoot()
 
     guard let derivatives = LinearLeastSquares(basis.derivatives(best.taus, best.linear)) else { return nil }
-    // Steps of a sensor and a fan's whims last longer than the cube root of so many windows. The fit has taken a degree
-    // of freedom of the blocks, not of the windows, for each of its parameters.
+    // A sensor's steps and a fan's changes last longer than the cube root of the number of windows. The fit has used a
+    // degree of freedom of the blocks, not of the windows, for each of its parameters.
     let length = 2 * Double(values.count).squareRoot().rounded(.up)
     let bootstrap = BlockBootstrap(count: values.count, blockLength: Int(length))
     let blocks = Double(values.count) / length
@@ -88,7 +90,7 @@ package struct TwoPoleFit: Sendable, Hashable {
     var residuals: [Double]
     var error: Double
 
-    /// Nil where the columns are alike or a resistance is not positive.
+    /// Fails when the columns are dependent or a resistance is not positive.
     init?(_ basis: TwoPoleBasis, _ values: [Double], _ taus: TwoPoleBasis.Taus, _ columns: [[Double]]? = nil) {
       guard taus.slow > 1.5 * taus.fast, let system = LinearLeastSquares(columns ?? basis.columns(taus)) else {
         return nil

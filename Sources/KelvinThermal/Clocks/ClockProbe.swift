@@ -1,13 +1,15 @@
 import Glibc
 import KelvinMeasurements
 
-/// The processor's effective clock from a chain of dependent multiplications.
+/// Measures the processor's effective clock with a chain of dependent multiplications.
 ///
-/// Every step needs the one before, so the chain takes `steps × latency / f` whatever else the core could do. The
-/// latency (4 cycles for a 64-bit multiplication and an exclusive-or on current x86) cancels in the ratio to a
-/// reference; the absolute clock is indicative only. A neighbour slows the chain as surely as heat does, so a ratio
-/// counts only while steal and pressure are flat. A core alone runs faster than among busy ones, so a busy machine is
-/// compared with itself when it was busy and cool, an idle one with itself.
+/// Every step needs the previous one, so the chain takes `steps × latency / f` on any core. The latency (4 cycles for a
+/// 64-bit multiplication and an exclusive-or on current x86) cancels in the ratio to a reference; the absolute clock is
+/// approximate.
+///
+/// Other processes slow the chain as heat does, so a ratio is valid only while steal and pressure are low. A single
+/// busy core runs faster than one among many, so a busy machine is compared with its busy cool reference, and an idle
+/// machine with its idle reference.
 package struct ClockProbe: Sendable, Hashable {
   package static let cyclesPerStep = 4.0
 
@@ -17,16 +19,16 @@ package struct ClockProbe: Sendable, Hashable {
   private var idleReference: Double?
   private var busyReference: Double?
 
-  /// The default takes about 1 ms at 3 GHz.
+  /// Creates a probe. The default takes about 1 ms at 3 GHz.
   package init(steps: Int = 150_000, repeats: Int = 5) {
     self.steps = max(1, steps)
     self.repeats = max(1, repeats)
   }
 
-  /// Steps per second, the best of `repeats`.
+  /// Returns steps per second, the best of `repeats`.
   ///
-  /// The chain's value lives beside the time in one allocation that the clock's call may touch, so the compiler can
-  /// move the chain neither before the first reading nor behind the second.
+  /// The chain's value is stored beside the time in one allocation that the clock's call may access, so the compiler
+  /// cannot move the chain before the first reading or after the second.
   package func measure() -> Double {
     let memory = UnsafeMutablePointer<timespec>.allocate(capacity: 2)
     defer { memory.deallocate() }
@@ -43,7 +45,7 @@ package struct ClockProbe: Sendable, Hashable {
     return shortest.isFinite ? Double(steps) / shortest : 0
   }
 
-  /// Takes the best value of the first cool window as the reference for such load.
+  /// Uses the best value of the first cool window as the reference for similar load.
   package mutating func calibrate(stepsPerSecond: Double, contention: Contention?) {
     guard stepsPerSecond > 0, stepsPerSecond.isFinite else { return }
     if Self.isBusy(contention) {
@@ -53,7 +55,7 @@ package struct ClockProbe: Sendable, Hashable {
     }
   }
 
-  /// Effective over reference clock, or nil when it cannot be told from contention.
+  /// Returns the ratio of the effective to the reference clock; nil when it cannot be distinguished from contention.
   package func ratio(stepsPerSecond: Double, contention: Contention?) -> Double? {
     guard let contention, contention.isFlat, stepsPerSecond > 0, stepsPerSecond.isFinite,
       let reference = Self.isBusy(contention) ? busyReference : idleReference
@@ -65,7 +67,7 @@ package struct ClockProbe: Sendable, Hashable {
     (contention?.utilisation ?? 0) >= ClockReliability.busyShare
   }
 
-  /// Multiply and exclusive-or do not distribute, so no compiler can fold several steps into one.
+  /// Multiplication and exclusive-or do not distribute, so the compiler cannot merge several steps.
   @inline(never)
   private static func chain(steps: Int, seed: Int) -> Int {
     var value = seed

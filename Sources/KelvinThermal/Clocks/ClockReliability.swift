@@ -1,8 +1,8 @@
-/// Whether the clock that the kernel shows is the hardware's, and what it says about throttling.
+/// Determines whether the clock that the kernel reports is the hardware's, and its ratio to a reference.
 ///
-/// A guest is shown a constant nominal clock, and so are some machines: a clock counts only on bare metal and once it has
-/// moved. An idle governor lowers it too, so it counts only while more than half of the machine is busy, against the
-/// highest value seen so while cool.
+/// Guests and some machines report a constant nominal clock, so a clock counts only on bare metal and after it has
+/// changed. An idle governor lowers it too, so it counts only while at least half of the machine is busy. The reference
+/// is the highest value in this state while cool.
 struct ClockReliability: Sendable, Hashable {
   static let busyShare = 0.5
 
@@ -13,7 +13,7 @@ struct ClockReliability: Sendable, Hashable {
 
   init(isVirtualised: Bool) { self.isVirtualised = isVirtualised }
 
-  /// Present over reference clock, at most 1; nil while it is not believed.
+  /// Returns the ratio of the present to the reference clock, at most 1; nil while the clock is not reliable.
   mutating func ratio(_ clock: ClockReading?, utilisation: Double?, isCool: Bool) -> Double? {
     guard !isVirtualised, let clock else { return nil }
     lowest = min(lowest, clock.hertz)

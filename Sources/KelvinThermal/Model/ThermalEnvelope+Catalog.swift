@@ -3,8 +3,7 @@ import Glibc
 package import KelvinMeasurements
 
 extension ThermalEnvelope {
-  /// The envelopes of `Profiles/thermal/`, from the one that sustains least to the one that sustains most. They are
-  /// part of the binary.
+  /// The envelopes of `Profiles/thermal/`, in order of sustainable power. They are part of the binary.
   package static let shipped: [ThermalEnvelope] = {
     var count = 0
     let first = kelvin_shipped_profiles(&count)
@@ -15,9 +14,9 @@ extension ThermalEnvelope {
     }.sorted { $0.sustainableWatts < $1.sustainableWatts }
   }()
 
-  /// An envelope by its name, or from a file where the text has a slash or ends in `.json`.
+  /// Returns the envelope of that name, or reads it from a file if the string contains a slash or ends in `.json`.
   ///
-  /// - Throws: `unknownEnvelope`, `unreadable`, or what is wrong with the file.
+  /// - Throws: `unknownEnvelope`, `unreadable`, or an error of the file's content.
   package init(named text: String) throws(MeasurementError) {
     if let known = Self.shipped.first(where: { $0.name == text }) {
       self = known
@@ -35,8 +34,7 @@ extension ThermalEnvelope {
     }
   }
 
-  /// The class of machine to assume where nothing better is known: a guest runs on a server, anything else is taken
-  /// for a desktop. A guest has its share of it.
+  /// Returns the envelope to assume without further information: a server's share for a guest, a desktop otherwise.
   package static func assumed(for machine: MachineDescription) -> ThermalEnvelope {
     (machine.isVirtualised ? ThermalEnvelope.server : .desktop).share(of: machine)
   }

@@ -1,33 +1,33 @@
 import Glibc
 package import KelvinMeasurements
 
-/// The thermal and electrical limits of a class of machine, or of one that was calibrated. Read from
-/// `Profiles/thermal/*.json`, which state where each coefficient comes from.
+/// The thermal and electrical limits of a class of machine, or of a calibrated machine. `Profiles/thermal/*.json`
+/// contain envelopes with the source of each coefficient.
 package struct ThermalEnvelope: Sendable, Hashable, Codable {
   package static let format = "kelvin-thermal-envelope"
   package static let version = 1
-  /// A file of this kind takes a kilobyte or two.
+  /// The largest document in bytes; files usually have one or two kilobytes.
   package static let largestDocument = 1 << 20
 
   package var format = ThermalEnvelope.format
   package var version = ThermalEnvelope.version
   package var name: String
   package var summary: String
-  /// Die and package: τ of seconds.
+  /// The path of die and package, with τ of seconds.
   package var fast: ThermalPole
-  /// Heat sink, chassis or skin: τ of minutes.
+  /// The path of heat sink, chassis or skin, with τ of minutes.
   package var slow: ThermalPole
-  /// Power with nothing to do, in watts.
+  /// The power when idle, in watts.
   package var idleWatts: Double
-  /// Power that can be held for ever, in watts: headroom settles at 1.
+  /// The power that can be sustained indefinitely, in watts: headroom settles at 1.
   package var sustainableWatts: Double
-  /// Power with every unit busy at full clock, in watts; may exceed what can be sustained.
+  /// The power with every unit busy at full clock, in watts; may exceed the sustainable power.
   package var fullLoadWatts: Double
-  /// Logical processors that share these watts; nil where a machine of this class is always had whole.
+  /// The number of logical processors that share these watts; nil for machines that are not divided among guests.
   package var processors: Int?
-  /// What it was calibrated on, as `MachineDescription.hardware` says it; nil for a class of machine.
+  /// The calibrated machine, as in `MachineDescription.hardware`; nil for a class of machine.
   package var calibratedOn: String?
-  /// Coefficient name → where its value comes from. Every coefficient has an entry.
+  /// The source of each coefficient's value, by name. Every coefficient has an entry.
   package var sources: [String: String]
 
   package static let coefficients = [
@@ -50,7 +50,7 @@ package struct ThermalEnvelope: Sendable, Hashable, Codable {
 
   /// - Parameters:
   ///   - bytes: the JSON document.
-  ///   - document: what errors call it, usually the file's name.
+  ///   - document: the document's name in errors, usually the file's name.
   package init(json bytes: [UInt8], document: String) throws(MeasurementError) {
     self = try JSONDocument.decode(
       ThermalEnvelope.self, from: bytes, document: document, format: Self.format, version: Self.version,
@@ -62,8 +62,8 @@ package struct ThermalEnvelope: Sendable, Hashable, Codable {
 
   package func isCalibrated(on machine: MachineDescription) -> Bool { calibratedOn == machine.hardware }
 
-  /// What a guest may count as its own: idle and range by its share of the logical processors, and a name that says so.
-  /// How hot it gets stays as it is, since load and limit shrink alike. Machines that are had whole get all of it.
+  /// Returns a guest's share of the envelope: powers are scaled by its share of the logical processors, and the name
+  /// states it. Headroom is unchanged, because load and limit scale alike. Other machines get the whole envelope.
   package func share(of machine: MachineDescription) -> ThermalEnvelope {
     guard machine.isVirtualised, let processors, machine.logicalCores < processors else { return self }
     let share = Double(machine.logicalCores) / Double(processors)
@@ -76,26 +76,28 @@ package struct ThermalEnvelope: Sendable, Hashable, Codable {
     return scaled
   }
 
-  /// A model at rest: settled at idle power.
+  /// Returns a model at rest, settled at idle power.
   package func model() -> ThermalModel {
     let idle = load(watts: idleWatts)
     return ThermalModel(fast: fast, slow: slow, fastRise: idle, slowRise: idle)
   }
 
-  /// Power over sustainable power.
+  /// Returns power divided by sustainable power.
   package func load(watts: Double) -> Double { watts / sustainableWatts }
 
-  /// P = P_idle + u (P_full − P_idle) (f/f_max)^g.
+  /// Returns P = P_idle + u (P_full − P_idle) (f/f_max)^g.
+  ///
   /// - Parameters:
-  ///   - utilisation: busy share of the whole machine, clamped to 0...1.
-  ///   - clockRatio: f/f_max. g = 2.5 lies in the middle of what voltage scaling gives (2 to 3).
+  ///   - utilisation: the busy share of the whole machine, clamped to 0...1.
+  ///   - clockRatio: f/f_max.
+  ///   - exponent: g; 2.5 is in the middle of the range of voltage scaling (2 to 3).
   package func watts(utilisation: Double, clockRatio: Double = 1, exponent: Double = 2.5) -> Double {
     let busy = utilisation.isFinite ? min(max(utilisation, 0), 1) : 0
     return idleWatts + busy * (fullLoadWatts - idleWatts) * pow(clockRatio, exponent)
   }
 
-  /// What a machine that visibly throttles can sustain: P_idle + E/L∞, with E joules for one inference at that clock
-  /// and L∞ the settled seconds of one. Without a visible decay this is only a lower bound.
+  /// Returns the sustainable power of a machine that throttles: P_idle + E/L∞, with E joules for one inference at that
+  /// clock and L∞ its settled seconds. Without a decay this is only a lower bound.
   package static func sustainableWatts(idle: Double, joulesPerInference: Double, settledLatency: Double) -> Double {
     idle + joulesPerInference / settledLatency
   }

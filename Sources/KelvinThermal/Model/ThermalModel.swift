@@ -1,10 +1,10 @@
 import Glibc
 
-/// One heat path of the normalised model.
+/// One heat path of the normalized model.
 package struct ThermalPole: Sendable, Hashable, Codable {
-  /// Share of the whole thermal resistance, 0...1; the weights of a model sum to 1.
+  /// The share of the thermal resistance, 0...1; the weights of a model sum to 1.
   package var weight: Double
-  /// Time constant in seconds.
+  /// The time constant in seconds.
   package var tau: Double
 
   package init(weight: Double, tau: Double) {
@@ -13,15 +13,15 @@ package struct ThermalPole: Sendable, Hashable, Codable {
   }
 }
 
-/// Two first-order heat paths in parallel, normalised so that nothing in it is a temperature.
+/// Two first-order heat paths in parallel, normalized so that the model contains no temperature.
 ///
-/// Load p is power over sustainable power; headroom h is temperature rise over the rise at the limit, so h = 1 is the
-/// limit and a constant p settles at h = p. Each pole obeys τ dh/dt = p − h, stepped exactly:
-/// h′ = a h + (1 − a) p with a = e^(−dt/τ), for any dt. Time is the caller's.
+/// Load p is power divided by sustainable power. Headroom h is the temperature rise divided by the rise at the limit,
+/// so h = 1 is the limit and a constant p settles at h = p. Each pole obeys τ dh/dt = p − h, stepped exactly for any
+/// dt: h′ = a h + (1 − a) p with a = e^(−dt/τ). The caller supplies the time.
 package struct ThermalModel: Sendable, Hashable, Codable {
   package let fast: ThermalPole
   package let slow: ThermalPole
-  /// Normalised rise along each path.
+  /// The normalized rise along each path.
   package private(set) var fastRise: Double
   package private(set) var slowRise: Double
 
@@ -35,8 +35,8 @@ package struct ThermalModel: Sendable, Hashable, Codable {
   /// 1.0 is the limit, as in Android's `getThermalHeadroom`.
   package var headroom: Double { fast.weight * fastRise + slow.weight * slowRise }
 
-  /// Advances by `seconds` at constant load. Steps of zero, negative or non-finite length change nothing, so a clock
-  /// that jumps back does no harm.
+  /// Advances by `seconds` at constant load. Steps that are not positive and finite change nothing, so a clock that
+  /// jumps back has no effect.
   package mutating func advance(by seconds: Double, load: Double) {
     guard seconds > 0, seconds.isFinite, load.isFinite else { return }
     func step(_ rise: Double, _ tau: Double) -> Double {
@@ -47,13 +47,14 @@ package struct ThermalModel: Sendable, Hashable, Codable {
     slowRise = step(slowRise, slow.tau)
   }
 
-  /// Headroom `seconds` from now at constant load q: q + A e^(−s/τ₁) + B e^(−s/τ₂), A = w₁(h₁ − q), B = w₂(h₂ − q).
+  /// Returns the headroom `seconds` from now at constant load q: q + A e^(−s/τ₁) + B e^(−s/τ₂), A = w₁(h₁ − q), B =
+  /// w₂(h₂ − q).
   package func forecast(after seconds: Double, load: Double) -> Double {
     load + fast.weight * (fastRise - load) * exp(-seconds / fast.tau)
       + slow.weight * (slowRise - load) * exp(-seconds / slow.tau)
   }
 
-  /// Seconds until headroom reaches 1 at constant load; 0 when it has, infinite when it never will.
+  /// Returns the seconds until headroom reaches 1 at constant load; 0 if it has, infinite if it never does.
   ///
   /// For q > 1 there is exactly one crossing. For q ≤ 1 there can be one only while the fast path still warms and the
   /// slow one cools (A < 0 < B), before the peak at s* = ln(−A τ₂/(B τ₁)) / (1/τ₁ − 1/τ₂).
@@ -72,7 +73,7 @@ package struct ThermalModel: Sendable, Hashable, Codable {
     return crossing(before: peak, load: load)
   }
 
-  /// When headroom peaks at constant load, in seconds from now, if it rises and then falls.
+  /// Returns the seconds from now to the peak of headroom at constant load, if it rises and then falls.
   package func peak(load: Double) -> Double? {
     let (quick, lasting) = fast.tau <= slow.tau ? (0, 1) : (1, 0)
     let amplitude = [fast.weight * (fastRise - load), slow.weight * (slowRise - load)]
@@ -83,7 +84,8 @@ package struct ThermalModel: Sendable, Hashable, Codable {
     return seconds > 0 ? seconds : nil
   }
 
-  /// Shifts both paths so that headroom equals a measured one; how the rise is split between them stays a guess.
+  /// Shifts both paths so that headroom equals a measured value; the distribution of the rise between them remains an
+  /// estimate.
   package mutating func correct(toHeadroom measured: Double) {
     guard measured.isFinite else { return }
     let difference = measured - headroom

@@ -1,9 +1,9 @@
-/// The machine's heat at one moment, ready to be carried on at any power.
+/// The thermal state of the machine at one moment, from which it can be predicted for any power.
 package struct ThermalOutlook: Sendable, Hashable, Codable {
   package var model: ThermalModel
-  /// Watts with nothing to do.
+  /// The power when idle, in watts.
   package var idleWatts: Double
-  /// Watts that can be held for ever.
+  /// The power that can be sustained indefinitely, in watts.
   package var sustainableWatts: Double
 
   package init(model: ThermalModel, idleWatts: Double, sustainableWatts: Double) {
@@ -12,12 +12,12 @@ package struct ThermalOutlook: Sendable, Hashable, Codable {
     self.sustainableWatts = sustainableWatts
   }
 
-  /// Headroom `seconds` from now at a constant power above idle.
+  /// Returns the headroom `seconds` from now at a constant power above idle.
   package func headroom(after seconds: Double, dynamicWatts: Double) -> Double {
     model.forecast(after: seconds, load: load(dynamicWatts))
   }
 
-  /// Seconds to the limit at a constant power above idle; 0 when it is reached, infinite when it never will be.
+  /// Returns the seconds to the limit at a constant power above idle; 0 if it is reached, infinite if it never is.
   package func timeToLimit(dynamicWatts: Double) -> Double { model.timeToLimit(load: load(dynamicWatts)) }
 
   private func load(_ dynamicWatts: Double) -> Double { (idleWatts + dynamicWatts) / sustainableWatts }

@@ -1,20 +1,20 @@
 import KelvinBasics
 package import KelvinMeasurements
 
-/// Watches the machine's heat with the best source it has, and names that source.
+/// Monitors the machine's heat with its best source, and names that source.
 ///
-/// Order: temperature sensor, measured power, throttle counter or reason, clock probe, cpufreq, model. The two-pole model
-/// always runs along: it forecasts, and a measured headroom corrects it. Never gives degrees unless something measured
-/// degrees.
+/// The order of sources is: temperature sensor, measured power, throttle counter or reason, clock probe, cpufreq,
+/// model. The two-pole model always runs: it forecasts, and a measured headroom corrects it. A report contains degrees
+/// only if a sensor measured them.
 ///
-/// A sensor that stops answering, or answers what cannot be, leaves its place to the next source; the model goes on from
-/// the last headroom it gave, and reports name it among their remarks. A clock set back counts as no time passed, and
-/// time goes on from there; after a leap forward what was measured is the mean over the leap.
+/// A sensor that stops answering, or gives an implausible value, is replaced by the next source. The model then
+/// continues from the last headroom, and reports name the sensor in their remarks. A clock that is set back counts as
+/// no elapsed time. After a jump forward, measured power is the mean over the jump.
 package struct ThermalMonitor: Sendable {
   package let envelope: ThermalEnvelope
   package private(set) var model: ThermalModel
   package private(set) var probe: ClockProbe?
-  /// Normalised power of the latest interval.
+  /// The normalized power of the latest interval.
   package private(set) var load: Double
 
   private let files: SystemFiles
@@ -27,10 +27,10 @@ package struct ThermalMonitor: Sendable {
   private var answering: Set<String> = []
 
   /// - Parameters:
-  ///   - files: where `/sys` and `/proc` are.
-  ///   - readers: the kinds of sensors to ask.
-  ///   - envelope: of the machine's class; the model uses it wherever no sensor answers.
-  ///   - probe: nil to leave the clock probe out; it costs about a millisecond of one core for each sample.
+  ///   - files: the roots of `/sys` and `/proc`.
+  ///   - readers: the sensor readers to use.
+  ///   - envelope: the envelope of the machine's class, for the model when no sensor answers.
+  ///   - probe: nil for no clock probe, which takes about a millisecond of one core for each sample.
   package init(
     files: SystemFiles = SystemFiles(), readers: [any SensorReader] = sensorReaders, envelope: ThermalEnvelope,
     probe: ClockProbe? = nil
@@ -44,18 +44,19 @@ package struct ThermalMonitor: Sendable {
     load = envelope.load(watts: envelope.idleWatts)
   }
 
-  /// At the latest sample; nominal before the first.
+  /// The state at the latest sample; nominal before the first.
   package var state: ThermalState { filter?.state ?? .nominal }
 
-  /// Headroom `seconds` from now if the present load goes on.
+  /// Returns the headroom `seconds` from now at the present load.
   package func forecast(after seconds: Double) -> Double { model.forecast(after: seconds, load: load) }
 
-  /// Reads the machine and brings everything up to date.
+  /// Reads the sensors and updates the state.
+  ///
   /// - Parameters:
-  ///   - now: seconds on the caller's clock; one that jumps back is taken as no time passed.
-  ///   - utilisation: busy share of the machine since the last sample, where the caller knows it better than
+  ///   - now: seconds on the caller's clock; one that jumps back counts as no elapsed time.
+  ///   - utilisation: the busy share of the machine since the last sample, if the caller knows it better than
   ///     `/proc/stat`.
-  ///   - watts: the caller's estimate of the mean power since the last sample, used where nothing measures it.
+  ///   - watts: the caller's estimate of the mean power since the last sample, used when no sensor measures it.
   package mutating func sample(at now: Double, utilisation: Double? = nil, watts: Double? = nil) -> ThermalReport {
     let sensors = SensorSnapshot.take(files, readers: readers)
     let counters = ContentionReader(files).counters()
@@ -65,7 +66,8 @@ package struct ThermalMonitor: Sendable {
       stepsPerSecond: stepsPerSecond)
   }
 
-  /// As `sample`, with everything read handed in.
+  /// Updates the state with the given readings.
+  ///
   /// - Parameter stepsPerSecond: the clock probe's result.
   package mutating func update(
     at now: Double, sensors: SensorSnapshot, counters: ContentionCounters?, utilisation: Double? = nil,
@@ -93,7 +95,7 @@ package struct ThermalMonitor: Sendable {
     let fed = watts != nil ? "estimated power" : busy != nil ? "utilisation" : "idle power"
     let (source, description) = describe(
       hottest, measured, events, reasons, hasProbe: probed != nil, hasClock: shown != nil, fed: fed)
-    // A temperature says more than a clock, which also falls with the number of busy cores.
+    // A temperature is more reliable than a clock, which also falls with the number of busy cores.
     let judgedClock = hottest == nil ? clockRatio ?? 1 : 1
     let floor: ThermalState = events > 0 || !reasons.isEmpty ? .serious : .nominal
     var filter =
@@ -144,8 +146,8 @@ package struct ThermalMonitor: Sendable {
     return probe?.ratio(stepsPerSecond: stepsPerSecond, contention: contention)
   }
 
-  /// The reading nearest its limit. Disks, radios and batteries do not count, nor does a reading with an assumed limit
-  /// where another of the same part states one.
+  /// Returns the reading nearest to its limit. Disks, radios and batteries do not count, nor does a reading with an
+  /// assumed limit if another one of its domain states a limit.
   private static func hottest(_ readings: [TemperatureReading]) -> TemperatureReading? {
     let stated = Set(readings.filter { !$0.limitIsAssumed }.map(\.domain))
     return readings.filter { $0.domain != .other && !($0.limitIsAssumed && stated.contains($0.domain)) }
@@ -157,7 +159,7 @@ package struct ThermalMonitor: Sendable {
     return max(0, now.coreEvents - before.coreEvents) + max(0, now.packageEvents - before.packageEvents)
   }
 
-  /// Names what answered before and does not any more, and limits of power that lower a clock without heat.
+  /// Returns remarks on sensors that stopped answering, and on power limits that lower a clock without heat.
   private mutating func remarks(on sensors: SensorSnapshot) -> [String] {
     let now = Set(
       sensors.temperatures.filter { $0.domain != .other }.map(\.sensor) + sensors.energies.map(\.sensor)

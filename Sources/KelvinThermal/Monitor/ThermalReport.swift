@@ -1,20 +1,20 @@
-/// Where a statement about heat comes from, best first.
+/// The source of a thermal report, best first.
 package enum ThermalSource: String, Sendable, Hashable, Codable {
-  /// A temperature was read.
+  /// A temperature sensor.
   case sensor
-  /// Measured power feeds the model.
+  /// Measured power, which feeds the model.
   case energy
-  /// The hardware counted throttle events, or says that heat lowers its clock; how near the limit is, the model says.
+  /// Throttle events counted by the hardware, or a reported thermal slowdown; the model gives the headroom.
   case throttleCounter = "throttle counter"
-  /// The effective clock is known; how near the limit is, the model says.
+  /// The effective clock; the model gives the headroom.
   case clockProbe = "clock probe"
-  /// The kernel's clock has proved to follow the hardware; how near the limit is, the model says.
+  /// The kernel's clock, which was found to follow the hardware; the model gives the headroom.
   case clock = "cpufreq"
-  /// The model, fed with utilisation or estimated power: an estimate.
+  /// The model, with utilization or estimated power: an estimate.
   case model
 }
 
-/// One look at the heat of the machine.
+/// The thermal state of the machine at one moment.
 package struct ThermalReport: Sendable, Hashable, Codable {
   /// Seconds on the caller's clock.
   package var at: Double
@@ -22,22 +22,22 @@ package struct ThermalReport: Sendable, Hashable, Codable {
   /// 1.0 is the limit; may exceed it.
   package var headroom: Double
   package var source: ThermalSource
-  /// The source in words: the sensor's name, or the model's envelope and what feeds it.
+  /// The source in words: the sensor's name, or the model's envelope and its input.
   package var sourceDescription: String
-  /// Only when a sensor measured it.
+  /// The temperature; nil unless a sensor measured it.
   package var celsius: Double?
-  /// Measured or estimated, as `source` says; nil when only a temperature is known.
+  /// Measured or estimated power, according to `source`; nil when unknown.
   package var watts: Double?
-  /// Effective over reference clock, while it can be told from contention.
+  /// The ratio of the effective to the reference clock; nil when it cannot be distinguished from contention.
   package var clockRatio: Double?
   package var contention: Contention?
-  /// Throttle events since the report before.
+  /// The number of throttle events since the previous report.
   package var throttleEvents: Int
   /// Seconds until the limit at the present load, by the model; nil when it will not be reached.
   package var timeToLimit: Double?
-  /// For asking what another load would do from here.
+  /// The outlook, which predicts the effect of another load.
   package var outlook: ThermalOutlook?
-  /// What limits trust in this report: counters that may not be read, sensors that stopped answering.
+  /// Limits of this report: counters without read permission, sensors that stopped answering.
   package var remarks: [String]
 
   package init(

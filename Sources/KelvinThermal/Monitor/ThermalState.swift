@@ -1,4 +1,4 @@
-/// How hot a device runs, with the meaning of Apple's `ProcessInfo.ThermalState`.
+/// The thermal state of a device, with the meaning of Apple's `ProcessInfo.ThermalState`.
 package enum ThermalState: Int, Sendable, Hashable, Codable, Comparable, CaseIterable {
   /// Within normal limits.
   case nominal = 0
@@ -21,13 +21,13 @@ package enum ThermalState: Int, Sendable, Hashable, Codable, Comparable, CaseIte
   }
 }
 
-/// Turns headroom and clock ratio into a state that does not flap.
+/// Converts headroom and clock ratio to a state with hysteresis.
 ///
 /// nominal: h < 0.70 and r ≥ 0.97; fair: h < 0.85 and r ≥ 0.90; serious: h < 1.0 and r ≥ 0.75; else critical. A cooler
-/// state is taken only with 0.03 to spare on both, and any change only once it has been due for five seconds without a
-/// break. Reaching critical does not wait.
+/// state requires a margin of 0.03 in both. Any change must persist for five seconds, except that critical is entered
+/// at once.
 package struct ThermalStateFilter: Sendable, Hashable {
-  /// Where nominal, fair and serious end.
+  /// The upper headroom limits of nominal, fair and serious.
   package static let headroomLimits = [0.70, 0.85, 1.00]
   package static let hysteresis = 0.03
   package static let dwell = 5.0
@@ -42,7 +42,8 @@ package struct ThermalStateFilter: Sendable, Hashable {
     candidateSince = now
   }
 
-  /// The state that one reading alone stands for.
+  /// Returns the state of a single reading.
+  ///
   /// - Parameter margin: subtracted from every headroom threshold and added to every clock threshold.
   package static func classify(headroom: Double, clockRatio: Double, margin: Double = 0) -> ThermalState {
     func within(_ limit: Double, _ clock: Double) -> Bool {

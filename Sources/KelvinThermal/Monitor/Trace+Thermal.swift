@@ -1,7 +1,7 @@
 package import KelvinMeasurements
 
 extension Trace {
-  /// The counter tracks that one thermal report fills.
+  /// Records a thermal report as counter tracks.
   package mutating func record(_ report: ThermalReport) {
     var heat = ["headroom": report.headroom]
     heat["celsius"] = report.celsius

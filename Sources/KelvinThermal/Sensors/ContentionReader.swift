@@ -1,16 +1,14 @@
 package import KelvinMeasurements
 
-/// Cumulative counters of how the processors' time was shared out, at one moment.
+/// Cumulative counters of processor time at one moment.
 package struct ContentionCounters: Sendable, Hashable {
-  /// Clock ticks over all processors, from the first line of `/proc/stat`. Guest time is inside user time already.
+  /// Clock ticks over all processors, from the first line of `/proc/stat`. User time includes guest time.
   package var busyTicks: UInt64
   package var idleTicks: UInt64
   package var stolenTicks: UInt64
-  /// Microseconds in which some task waited for a processor, from `/proc/pressure/cpu`; nil where there is no
-  /// such file.
+  /// Microseconds in which a task waited for a processor, from `/proc/pressure/cpu`; nil if the file does not exist.
   package var pressureMicroseconds: UInt64?
-  /// The part of `busyTicks` that was this process's, its ended children's included, from `/proc/self/stat`; nil where
-  /// that cannot be read.
+  /// The ticks of this process in `busyTicks`, including its ended children, from `/proc/self/stat`; nil if unreadable.
   package var ownTicks: UInt64?
 
   package init(
@@ -25,15 +23,15 @@ package struct ContentionCounters: Sendable, Hashable {
   }
 }
 
-/// What a neighbour, or too many threads of our own, took away during one interval.
+/// The contention for processor time during one interval.
 package struct Contention: Sendable, Hashable, Codable {
-  /// Share of processor time the hypervisor gave to others, 0...1.
+  /// The share of processor time that the hypervisor gave to other guests, 0...1.
   package var steal: Double
-  /// Share of the interval in which some task had to wait for a processor, 0...1; nil where unknown.
+  /// The share of the interval in which a task waited for a processor, 0...1; nil if unknown.
   package var pressure: Double?
-  /// Share of processor time spent working, by anyone, 0...1.
+  /// The share of processor time used by any process, 0...1.
   package var utilisation: Double
-  /// Share of processor time that other processes worked, 0...1; nil where unknown.
+  /// The share of processor time used by other processes, 0...1; nil if unknown.
   package var neighbours: Double?
 
   package init(steal: Double, pressure: Double?, utilisation: Double, neighbours: Double? = nil) {
@@ -45,15 +43,16 @@ package struct Contention: Sendable, Hashable, Codable {
 
   package static let flatSteal = 0.02
   package static let flatPressure = 0.10
-  /// Ticks are sampled: an interval of half a second on two processors is told from none only above this share.
+  /// The share above which other load is detected. Ticks are sampled, so an interval of half a second on two processors
+  /// does not resolve less.
   package static let flatBackgroundLoad = 0.05
 
-  /// Nobody waited noticeably for a processor, so a slow clock in it is the clock's own doing.
+  /// Whether no task waited noticeably for a processor, so that a slow clock is not caused by contention.
   package var isFlat: Bool { steal <= Self.flatSteal && (pressure ?? 0) <= Self.flatPressure }
 
-  /// Whether somebody else took processor time that this process wanted: the hypervisor's other guests, or other
-  /// processes while tasks waited. Waiting alone does not count: a software driver with as many threads as there are
-  /// processors makes this process wait for itself.
+  /// Whether others took processor time that this process needed: other guests of the hypervisor, or other processes
+  /// while tasks waited. Waiting alone does not count, because a software driver with as many threads as processors
+  /// makes this process wait for itself.
   package var isDisturbed: Bool {
     guard steal <= Self.flatSteal else { return true }
     guard let neighbours else { return !isFlat }
@@ -62,7 +61,7 @@ package struct Contention: Sendable, Hashable, Codable {
   }
 }
 
-/// Reads `/proc/stat`, `/proc/self/stat` and `/proc/pressure/cpu`: contention, which is not heat.
+/// Reads contention from `/proc/stat`, `/proc/self/stat` and `/proc/pressure/cpu`.
 package struct ContentionReader: Sendable {
   package let files: SystemFiles
   private let companions: [Int32]
@@ -87,8 +86,8 @@ package struct ContentionReader: Sendable {
       ownTicks: ownTicks())
   }
 
-  /// - Parameter seconds: between the two, on the monotonic clock.
-  /// - Returns: nil when no tick passed or a counter ran backwards.
+  /// - Parameter seconds: the time between the two on the monotonic clock.
+  /// - Returns: nil when no tick passed or a counter decreased.
   package static func between(
     _ earlier: ContentionCounters, _ later: ContentionCounters, seconds: Double
   ) -> Contention? {
@@ -110,8 +109,8 @@ package struct ContentionReader: Sendable {
     return Contention(steal: stolen / whole, pressure: pressure, utilisation: busy / whole, neighbours: neighbours)
   }
 
-  /// The 14th to 17th fields are user and system ticks of the process and of its children that have ended. The second
-  /// is a name in parentheses that may hold anything.
+  /// Returns the user and system ticks of the process and of its ended children, fields 14 to 17. The second field is a
+  /// name in parentheses that may contain any character.
   private func ownTicks() -> UInt64? {
     ticks(of: "self").map { own in companions.reduce(own) { $0 &+ (ticks(of: "\($1)") ?? 0) } }
   }

@@ -1,7 +1,9 @@
 package import KelvinMeasurements
 
-/// `/sys/class/powercap/intel-rapl:N`: energy counters of processor packages (AMD's too). Sub-zones and the
-/// whole-platform zone are left out so that nothing is counted twice. Readable by root alone since CVE-2020-8694.
+/// Reads `/sys/class/powercap/intel-rapl:N`: energy counters of processor packages, also for AMD. Sub-zones and the
+/// whole-platform zone are left out, so that no energy is counted twice. Only root may read the counters since
+/// CVE-2020-8694.
+///
 /// Source: Linux `Documentation/power/powercap/powercap.rst`.
 package struct EnergyCounterReader: SensorReader {
   package static let name = "RAPL"
@@ -27,7 +29,7 @@ package struct EnergyCounterReader: SensorReader {
     }
   }
 
-  /// `intel-rapl:0` is a package, `intel-rapl:0:0` a part of it.
+  /// Whether the zone is a package, such as `intel-rapl:0`, and not a part of one, such as `intel-rapl:0:0`.
   private static func isPackage(_ zone: String) -> Bool {
     zone.utf8.count(where: { $0 == UInt8(ascii: ":") }) == 1
   }

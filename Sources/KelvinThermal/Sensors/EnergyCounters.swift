@@ -13,13 +13,14 @@ package struct EnergyCounters {
     self.readers = readers
   }
 
-  /// What they have counted, of one silicon where `resource` is given (`EnergyReading.counts`).
+  /// Returns the counters' readings, restricted to one device's hardware if `resource` is given
+  /// (`EnergyReading.counts`).
   package func readings(of resource: String? = nil) -> [EnergyReading] {
     let all = SensorSnapshot.take(files, readers: readers).energies
     return resource.map { resource in all.filter { $0.counts(resource) } } ?? all
   }
 
-  /// Mean watts by sensor over so many seconds, while nothing is asked for; empty at once where there are no counters.
+  /// Measures the mean watts by sensor over `seconds` of idling; returns an empty result immediately without counters.
   package func watts(over seconds: Double, clock: any MeasurementClock) -> [String: Double] {
     let before = readings()
     guard !before.isEmpty else { return [:] }

@@ -1,15 +1,16 @@
 package import KelvinMeasurements
 
-/// `/sys/class/hwmon/hwmon*`: temperatures in millidegrees, power in microwatts.
+/// Reads `/sys/class/hwmon/hwmon*`: temperatures in millidegrees, power in microwatts.
+///
 /// Source: Linux `Documentation/hwmon/sysfs-interface`.
 package struct HardwareMonitorReader: SensorReader {
   package static let name = "hwmon"
 
   package init() {}
 
-  /// Chips that sit on a processor or a graphics device; everything else (disks, radios, batteries) does not say
-  /// whether computing must slow down. The usual limit is for chips that state none: AMD's processors report Tctl
-  /// without a limit and slow down at 95 °C or a little below.
+  /// The chips of processors and graphics devices. Other chips (disks, radios, batteries) do not limit computing. The
+  /// usual limit applies to chips that state none: AMD's processors report Tctl without a limit and slow down at 95 °C
+  /// or slightly below.
   private static let chips: [String: (domain: SensorDomain, usualLimit: Double)] = [
     "coretemp": (.processor, 100), "k10temp": (.processor, 95), "zenpower": (.processor, 95),
     "cpu_thermal": (.processor, 85), "soc_thermal": (.processor, 85), "scmi_sensors": (.processor, 95),
@@ -17,7 +18,8 @@ package struct HardwareMonitorReader: SensorReader {
     "gpu_thermal": (.graphics, 85),
   ]
 
-  /// Boards show each thermal zone as a chip, its name with underscores: `bigcore0_thermal`, `package_thermal`.
+  /// Returns a known chip. Some boards expose each thermal zone as a chip, its name with underscores:
+  /// `bigcore0_thermal`, `package_thermal`.
   private static func known(_ chip: String) -> (domain: SensorDomain, usualLimit: Double)? {
     if let known = chips[chip] { return known }
     guard chip.hasSuffix("_thermal") else { return nil }
@@ -50,7 +52,7 @@ package struct HardwareMonitorReader: SensorReader {
     }
   }
 
-  /// Mean or present power in microwatts with its cap, and counters in microjoules.
+  /// Reads mean or present power in microwatts with its cap, and counters in microjoules.
   private func readPower(
     _ files: SystemFiles, _ path: String, chip: String, domain: SensorDomain, into snapshot: inout SensorSnapshot
   ) {

@@ -1,4 +1,4 @@
-/// What power sensors and energy counters say about one interval.
+/// The power during one interval according to power sensors and energy counters.
 struct MeasuredPower {
   private struct Entry {
     var sensor: String
@@ -9,7 +9,8 @@ struct MeasuredPower {
 
   private var entries: [Entry] = []
 
-  /// Mean power from counters that both snapshots have; where a card has no such counter, its present power.
+  /// Computes mean power from counters that both snapshots contain; for a card without such a counter, uses its present
+  /// power.
   init(_ sensors: SensorSnapshot, since before: SensorSnapshot, seconds: Double) {
     for reading in sensors.energies {
       guard let earlier = before.energies.first(where: { $0.sensor == reading.sensor }),
@@ -24,21 +25,21 @@ struct MeasuredPower {
     }
   }
 
-  /// All of it, in watts; nil where nothing was measured.
+  /// The total power in watts; nil when nothing was measured.
   var watts: Double? { entries.isEmpty ? nil : entries.reduce(0) { $0 + $1.watts } }
 
-  /// The processor's, where it is measured, else the first.
+  /// The processor's sensor if there is one, else the first sensor.
   var sensor: String? { (entries.first { $0.domain == .processor } ?? entries.first)?.sensor }
 
-  /// Of one part, in watts, with what measured it; nil where nothing did.
+  /// Returns the power of one domain in watts, with its sensors; nil when it was not measured.
   func power(of domain: SensorDomain) -> (watts: Double, sensor: String)? {
     let parts = entries.filter { $0.domain == domain }
     guard !parts.isEmpty else { return nil }
     return (parts.reduce(0) { $0 + $1.watts }, parts.map(\.sensor).joined(separator: " + "))
   }
 
-  /// Normalised power: of the part that is nearest its own limit, or against the envelope where a part states none. A
-  /// processor that nothing measures counts with its estimate. Nil where nothing is known.
+  /// Returns the normalized power of the domain nearest to its limit; the envelope supplies missing limits of the
+  /// processor. A processor without a sensor counts with its estimate. Nil when nothing is known.
   func load(envelope: ThermalEnvelope, estimatedWatts: Double?) -> Double? {
     var loads: [Double] = []
     for domain in [SensorDomain.processor, .graphics] {

@@ -2,12 +2,12 @@ import CKelvinSupport
 import Glibc
 package import KelvinMeasurements
 
-/// NVIDIA's management library, once opened for the whole process.
+/// NVIDIA's management library, opened once for the whole process.
 package final class NVMLLibrary: @unchecked Sendable {
-  // Never written after the initialiser; the library's functions may be called from any thread.
+  // Never written after initialization; the library's functions may be called from any thread.
   private let table: kelvin_nvml
 
-  /// Why there is none. `isAbsent` where the library is not installed, which is normal.
+  /// The reason for which the library cannot be used. `isAbsent` if it is not installed, which is normal.
   package struct Failure: Error, Hashable {
     package var isAbsent: Bool
     package var reason: String
@@ -18,7 +18,7 @@ package final class NVMLLibrary: @unchecked Sendable {
     }
   }
 
-  /// The machine's.
+  /// The library of this machine.
   package static let shared = Result { () throws(Failure) in try NVMLLibrary(path: "libnvidia-ml.so.1") }
 
   package init(path: String) throws(Failure) {
@@ -31,7 +31,7 @@ package final class NVMLLibrary: @unchecked Sendable {
     try start()
   }
 
-  /// A library whose functions `find` looks up by name.
+  /// Creates a library whose functions `find` looks up by name.
   package init(
     find: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>) -> UnsafeMutableRawPointer?,
     context: UnsafeMutableRawPointer?
@@ -48,7 +48,7 @@ package final class NVMLLibrary: @unchecked Sendable {
     if let reason = failure(table.nvmlInit_v2?() ?? -1) { throw Failure(isAbsent: false, reason: reason) }
   }
 
-  /// Nil for success, else the library's words.
+  /// Returns nil for success, else the library's error string.
   private func failure(_ status: Int32) -> String? {
     guard status != KELVIN_NVML_SUCCESS else { return nil }
     return table.nvmlErrorString?(status).map { String(cString: $0) } ?? "status \(status)"
@@ -108,7 +108,7 @@ package final class NVMLLibrary: @unchecked Sendable {
     snapshot.throttleReasons += reasons(card).map { ThrottleReason(sensor: sensor, reason: $0.name, isHeat: $0.isHeat) }
   }
 
-  /// The temperature not to be passed, failing that where the hardware slows down; in degrees Celsius.
+  /// Returns the maximum temperature of the card in degrees Celsius, or the temperature at which it slows down.
   private func limit(of card: kelvin_nvml_device) -> Double? {
     for threshold in [KELVIN_NVML_THRESHOLD_GPU_MAX, KELVIN_NVML_THRESHOLD_SLOWDOWN] {
       let celsius = number { table.nvmlDeviceGetTemperatureThreshold?(card, Int32(threshold), $0) }
@@ -147,14 +147,15 @@ package final class NVMLLibrary: @unchecked Sendable {
   }
 }
 
-/// NVIDIA cards: temperature, power, energy, clock and the reasons for a lowered clock, by NVML.
+/// Reads NVIDIA cards with NVML: temperature, power, energy, clock and the reasons for a lowered clock.
+///
 /// Source: NVIDIA, "NVML API Reference Guide".
 package struct NVMLReader: SensorReader {
   package static let name = "NVML"
 
   private let library: NVMLLibrary?
 
-  /// - Parameter library: nil for the machine's own, which is asked only where the files are the machine's too.
+  /// - Parameter library: nil for the machine's own, which is used only if the files are the machine's too.
   package init(library: NVMLLibrary? = nil) { self.library = library }
 
   package func read(_ files: SystemFiles, into snapshot: inout SensorSnapshot) {

@@ -1,6 +1,6 @@
 package import KelvinMeasurements
 
-/// What part of the machine a reading is about.
+/// The part of the machine that a reading concerns.
 package enum SensorDomain: String, Sendable, Hashable, Codable {
   case processor
   case graphics
@@ -9,13 +9,13 @@ package enum SensorDomain: String, Sendable, Hashable, Codable {
 }
 
 package struct TemperatureReading: Sendable, Hashable, Codable {
-  /// As the kernel names it, e.g. `hwmon coretemp "Package id 0"`.
+  /// The kernel's name, e.g. `hwmon coretemp "Package id 0"`.
   package var sensor: String
   package var domain: SensorDomain
   package var celsius: Double
-  /// Where the hardware or the kernel starts to slow down.
+  /// The temperature at which the hardware or the kernel slows down.
   package var limitCelsius: Double
-  /// The machine states no limit and `limitCelsius` is the usual one for such a chip.
+  /// Whether the machine states no limit and `limitCelsius` is the usual one for such a chip.
   package var limitIsAssumed: Bool
 
   package init(
@@ -28,32 +28,33 @@ package struct TemperatureReading: Sendable, Hashable, Codable {
     self.limitIsAssumed = limitIsAssumed
   }
 
-  /// The room assumed around the machine, in degrees Celsius.
+  /// The assumed ambient temperature in degrees Celsius.
   package static let ambientCelsius = 25.0
 
-  /// Rise over the rise at the limit; 1.0 is the limit.
+  /// The rise divided by the rise at the limit; 1.0 is the limit.
   package var headroom: Double {
     (celsius - Self.ambientCelsius) / max(limitCelsius - Self.ambientCelsius, 1)
   }
 
-  /// Readings outside are a sensor's way of saying nothing (−274 °C, 65535 °C), and so is 0 exactly.
+  /// Returns nil for implausible values, with which sensors indicate that they have no reading: −274 °C, 65535 °C, or
+  /// exactly 0.
   static func plausible(milliCelsius: Int) -> Double? {
     milliCelsius != 0 && (-40_000...150_000).contains(milliCelsius) ? Double(milliCelsius) / 1000 : nil
   }
 }
 
-/// Names a piece of silicon as several interfaces name it: the hexadecimal digits of its UUID, lower case.
+/// Identifies hardware across interfaces: the hexadecimal digits of its UUID in lower case.
 package struct HardwareIdentity: Sendable, Hashable, Codable {
   package var digits: String
 
-  /// - Parameter text: `GPU-0011…-eeff`, or the digits alone.
+  /// - Parameter text: `GPU-0011…-eeff`, or only the digits.
   package init(_ text: String) {
     let plain = text.hasPrefix("GPU-") ? text.dropFirst(4) : text[...]
     digits = String(plain.lowercased().filter { $0.isHexDigit })
   }
 }
 
-/// A clock and the highest it may have.
+/// A clock and its maximum.
 package struct ClockReading: Sendable, Hashable, Codable {
   package var sensor: String
   package var domain: SensorDomain
@@ -68,11 +69,11 @@ package struct ClockReading: Sendable, Hashable, Codable {
   }
 }
 
-/// Why hardware runs slower than asked for, at this moment.
+/// The reason for which hardware currently runs slower than requested.
 package struct ThrottleReason: Sendable, Hashable, Codable {
   package var sensor: String
   package var reason: String
-  /// Heat, rather than a limit of power.
+  /// Whether the reason is heat, and not a power limit.
   package var isHeat: Bool
 
   package init(sensor: String, reason: String, isHeat: Bool) {
@@ -82,19 +83,19 @@ package struct ThrottleReason: Sendable, Hashable, Codable {
   }
 }
 
-/// A counter of energy; two of them make a power.
+/// A reading of an energy counter; two readings give a mean power.
 package struct EnergyReading: Sendable, Hashable, Codable {
-  /// No single counter's hardware draws more; what looks like more is a counter that was reset.
+  /// The largest plausible power of a counter; a larger difference indicates that the counter was reset.
   package static let mostWatts = 20_000.0
 
   package var sensor: String
   package var domain: SensorDomain
   package var joules: Double
-  /// The counter starts again from zero after this many joules.
+  /// The counter restarts at zero after this many joules.
   package var rangeJoules: Double
-  /// The long-term power limit set for the package, in watts, where one is shown.
+  /// The configured long-term power limit of the package in watts, if reported.
   package var limitWatts: Double?
-  /// The card, where it is one.
+  /// The identity of the card; nil for a processor.
   package var resource: HardwareIdentity?
 
   package init(
@@ -109,15 +110,15 @@ package struct EnergyReading: Sendable, Hashable, Codable {
     self.resource = resource
   }
 
-  /// Whether it counts what this silicon uses.
+  /// Whether the counter measures this hardware.
   ///
   /// - Parameter resource: a device's `resource`, "cpu" for the processor.
   package func counts(_ resource: String) -> Bool {
     resource == "cpu" ? domain == .processor : self.resource == HardwareIdentity(resource)
   }
 
-  /// Joules since an earlier reading of the same counter: a negative difference means that it wrapped once.
-  /// Nil for no time passed, another counter, or a difference that no hardware makes in that time.
+  /// Returns the joules since an earlier reading of the same counter. A negative difference means that the counter
+  /// wrapped once. Nil without elapsed time, for another counter, or for an implausible difference.
   package func joules(since earlier: EnergyReading, seconds: Double) -> Double? {
     guard seconds > 0, seconds.isFinite, sensor == earlier.sensor else { return nil }
     var difference = joules - earlier.joules
@@ -126,7 +127,7 @@ package struct EnergyReading: Sendable, Hashable, Codable {
     return difference
   }
 
-  /// Mean watts since an earlier reading, as `joules(since:seconds:)`.
+  /// Returns the mean watts since an earlier reading, as `joules(since:seconds:)`.
   package func watts(since earlier: EnergyReading, seconds: Double) -> Double? {
     joules(since: earlier, seconds: seconds).map { $0 / seconds }
   }
@@ -136,9 +137,9 @@ package struct PowerReading: Sendable, Hashable, Codable {
   package var sensor: String
   package var domain: SensorDomain
   package var watts: Double
-  /// The limit set, where one is shown.
+  /// The configured limit, if reported.
   package var limitWatts: Double?
-  /// The card, where it is one.
+  /// The identity of the card; nil for a processor.
   package var resource: HardwareIdentity?
 
   package init(
@@ -152,7 +153,7 @@ package struct PowerReading: Sendable, Hashable, Codable {
   }
 }
 
-/// Throttle events counted since boot, summed over the cores.
+/// Throttle events since boot, summed over the cores.
 package struct ThrottleReading: Sendable, Hashable, Codable {
   package var coreEvents: Int
   package var packageEvents: Int
@@ -163,28 +164,28 @@ package struct ThrottleReading: Sendable, Hashable, Codable {
   }
 }
 
-/// Everything one look at the sensors gave.
+/// The readings of all sensors at one moment.
 package struct SensorSnapshot: Sendable, Hashable, Codable {
   package var temperatures: [TemperatureReading] = []
   package var powers: [PowerReading] = []
   package var energies: [EnergyReading] = []
   package var throttle: ThrottleReading?
   package var throttleReasons: [ThrottleReason] = []
-  /// The highest current clock of the processor and of each card; a guest's means nothing.
+  /// The highest current clock of the processor and of each card; meaningless in a guest.
   package var clocks: [ClockReading] = []
-  /// What is there and cannot be used, in words.
+  /// Sensors that exist but cannot be used, in words.
   package var remarks: [String] = []
 
   package init() {}
 }
 
-/// One kind of sensor. Adds what it finds; finding nothing is normal.
+/// A kind of sensor. A reader adds its readings; finding none is normal.
 package protocol SensorReader: Sendable {
   static var name: String { get }
   func read(_ files: SystemFiles, into snapshot: inout SensorSnapshot)
 }
 
-/// Every reader there is, best source first.
+/// All sensor readers, best source first.
 package let sensorReaders: [any SensorReader] = [
   ThermalZoneReader(), HardwareMonitorReader(), NVMLReader(), EnergyCounterReader(), ThrottleReader(),
 ]

@@ -1,6 +1,7 @@
 package import KelvinMeasurements
 
-/// `/sys/class/thermal/thermal_zone*`: millidegrees and trip points.
+/// Reads `/sys/class/thermal/thermal_zone*`: temperatures in millidegrees and trip points.
+///
 /// Source: Linux `Documentation/ABI/testing/sysfs-class-thermal`.
 package struct ThermalZoneReader: SensorReader {
   package static let name = "thermal zone"
@@ -23,7 +24,8 @@ package struct ThermalZoneReader: SensorReader {
     }
   }
 
-  /// The lowest passive trip is where the kernel slows the machine down; failing that hot, then critical.
+  /// Returns the lowest passive trip point, at which the kernel slows the machine down; else the lowest hot, then
+  /// critical one.
   private static func limit(_ files: SystemFiles, _ path: String) -> Double? {
     var lowest: [String: Double] = [:]
     for name in files.names(in: path, prefix: "trip_point_") where name.hasSuffix("_type") {

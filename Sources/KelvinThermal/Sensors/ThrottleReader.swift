@@ -1,10 +1,10 @@
 package import KelvinMeasurements
 
-/// `/sys/devices/system/cpu/cpu*/thermal_throttle` event counts and `cpufreq` clocks.
+/// Reads `/sys/devices/system/cpu/cpu*/thermal_throttle` event counts and `cpufreq` clocks.
 package struct ThrottleReader: SensorReader {
   package static let name = "throttle counter"
 
-  /// No processor has throttled this often; sums stay far from overflow.
+  /// A limit of event counts that keeps sums far from overflow.
   private static let most = 1 << 48
 
   package init() {}
