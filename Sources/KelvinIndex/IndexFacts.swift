@@ -1,3 +1,5 @@
+import KelvinFeatures
+
 /// The description of the model and settings in an index.
 package struct IndexFacts: Hashable, Sendable {
   /// The display name of the model.

@@ -1,3 +1,5 @@
+import KelvinFeatures
+
 /// The tables of an index, and the checks of its format (docs/index-format.md).
 enum IndexSchema {
   /// SQLite's application identifier of the format, "KlvI".

@@ -1,3 +1,5 @@
+package import KelvinFeatures
+
 /// The features with which images are compared.
 package enum Similarity: Sendable {
   /// A vector of the model; scores are cosine similarities.

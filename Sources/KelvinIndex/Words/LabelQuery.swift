@@ -1,3 +1,5 @@
+package import KelvinFeatures
+
 /// A query over the labels of an image: `otter OR badger`, `(beach OR lake) NOT dog`, `"sea lion"`, `terr*`.
 ///
 /// Adjacent words must occur in one label, in any order. `AND`, `OR`, `NOT` (in capitals) and parentheses combine
