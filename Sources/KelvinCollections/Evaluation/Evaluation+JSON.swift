@@ -17,7 +17,7 @@ extension Evaluation {
         isOnFront: verdict?.front.contains(place), details: details(of: place))
     }
     let document = EvaluationDocument(
-      task: Self.task, images: examples.count,
+      task: Self.task, images: examples.count, pictures: examples.count,
       faults: faults.map { EvaluationDocument.Fault(image: $0.name, error: $0.reason) }, results: results,
       verdict: verdict.map {
         EvaluationDocument.Verdict(
@@ -47,6 +47,8 @@ private struct EvaluationDocument: Encodable {
 
   var task: String
   var images: Int
+  /// Deprecated: the former key of `images`.
+  var pictures: Int
   var faults: [Fault]
   var results: [ContenderDocument]
   var verdict: Verdict?

@@ -24,6 +24,8 @@ struct CategoriesCommand: ParsableCommand {
   private struct Document: Encodable {
     var identifier: String
     var images: Int
+    /// Deprecated: the former key of `images`.
+    var pictures: Int
     var share: Double
     var example: String
   }
@@ -43,7 +45,8 @@ struct CategoriesCommand: ParsableCommand {
       try printJSON(
         shown.map {
           Document(
-            identifier: $0.identifier, images: $0.count, share: share($0), example: collection.path(of: $0.example))
+            identifier: $0.identifier, images: $0.count, pictures: $0.count, share: share($0),
+            example: collection.path(of: $0.example))
         })
     } else {
       printTable(shown, of: categories.count, share)

@@ -65,6 +65,8 @@ struct IndexCommand: ParsableCommand, ModelCommand {
     var folder: String
     var index: String
     var images: Int
+    /// Deprecated: the former key of `images`.
+    var pictures: Int
     var seen: Int
     var unchanged: Int
     var recognized: Int
@@ -139,8 +141,8 @@ struct IndexCommand: ParsableCommand, ModelCommand {
     if output.json {
       try printJSON(
         Document(
-          folder: collection.folder, index: index.url.relativePath, images: count, seen: update.seen,
-          unchanged: update.unchanged, recognized: update.recognized, dropped: update.dropped,
+          folder: collection.folder, index: index.url.relativePath, images: count, pictures: count,
+          seen: update.seen, unchanged: update.unchanged, recognized: update.recognized, dropped: update.dropped,
           unreadable: update.unreadable, complete: update.isComplete, seconds: update.seconds, faults: faults))
     } else {
       Console.print(Self.sentence(update, count))
