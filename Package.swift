@@ -184,7 +184,7 @@ let package = Package(
       "KelvinReference", "TestSupport"),
     test("KelvinHostOperationsTests", "KelvinBasics", "KelvinHostOperations", "KelvinGraph", "KelvinImages", "TestSupport"),
     test("KelvinEvaluationTests", "KelvinHostOperations", "KelvinEvaluation", "TestSupport"),
-    test("KelvinIndexTests", "KelvinBasics", "KelvinHostOperations", "KelvinIndex", "TestSupport"),
+    test("KelvinIndexTests", "KelvinFeatures", "KelvinBasics", "KelvinHostOperations", "KelvinIndex", "TestSupport"),
     test("KelvinImagesTests", "KelvinBasics", "KelvinImages", "TestSupport"),
     test(
       "KelvinPassesTests", "KelvinBasics", "KelvinPasses", "KelvinGraph", "KelvinDevices", "KelvinConformance",

@@ -22,9 +22,9 @@ layout(constant_id = 9) const int ROW_RESULTS = 64;    // of values
 layout(push_constant) uniform Parameters {
   int planes, heads;   // of all batches; of one
   int queries, keys;
-  // Where an operand begins; from batch to batch, from head to head, from row to row.
+  // Offset of each operand, then its strides from batch to batch, from head to head and from row to row.
   int queryPlace[4], keyPlace[4], valuePlace[4];
-  int resultPlace[3];   // without where it begins
+  int resultPlace[3];   // strides only
   int maskPlace[4];     // without where it begins; from key to key
 #ifdef SCALARS
   int steps[3];         // from element to element of queries, keys and values
@@ -57,7 +57,7 @@ VECTORS(3, value)
 FLOATS(4, mask)
 
 // KEYS vectors, one of each key from `start` on: with permutations, a lane reads that of one key, and as many keys as
-// lanes are taken at a time. Those of keys that are not there are zero, for infinities among the values that stand in.
+// lanes are taken at a time. Lanes of missing keys are zero, because the values read in their place may be infinite.
 #ifdef SHUFFLE
 #define ROWS_OF(name, ELEMENTS, at, step, d) \
   int name##Own = min(start + int(gl_SubgroupInvocationID), keys - 1); \
@@ -116,7 +116,7 @@ void main() {
         score[i * KEYS + j] = s;
         next = larger(next, s);
       }
-      // Where all so far are -infinity nothing counts yet; where all are in the end, 0 / 0 is not a number, as it is due.
+      // While all scores are -infinity, nothing is added. If all of them are, the result 0 / 0 is not-a-number, as defined.
       float base = next == -infinity() ? 0.0 : next;
       rest[i] = exponential(largest[i] - base);
       largest[i] = next;

@@ -1,4 +1,4 @@
-// Where the element at an index of up to four (merged) axes lies, innermost axis first. Needs common.glsl.
+// The offset of the element at an index of up to four (merged) axes, innermost axis first. Needs common.glsl.
 int address(int index, int size[4], int stride[4]) {
   int rest = index, at = 0;
   for (int axis = 0; axis < 4; axis++) {

@@ -8,7 +8,7 @@
 
 struct CodeMeaning {
   vec4 scale, offset;   // offset: zero or bias
-  ivec4 table;          // where it begins
+  ivec4 table;          // offset of the table
 };
 
 #define CODES(slot, name, constant) \

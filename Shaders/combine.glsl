@@ -1,7 +1,7 @@
 // The functions of two elements; the list is dev/elementwise/binary.toml. Needs functions.glsl.
 
-// z^y for z >= 0 as e^(y ln z). What the exponent is off by, the power is off by in proportion, so the logarithm and its
-// product with y are sums of two numbers. No fused multiply-add is relied on: drivers may split them.
+// z^y for z >= 0 as e^(y ln z). An absolute error of the exponent is a relative error of the power, so the logarithm
+// and its product with y are sums of two numbers. No fused multiply-add is relied on: drivers may split them.
 float powerOfMagnitude(float z, float y) {
   vec2 logarithms = logarithmInTwo(z);
   float product = y * logarithms.x;

@@ -1,4 +1,4 @@
-// What every shader shares: the workgroup's size, addresses of its invocations, division by values known to the host.
+// Shared by every shader: the workgroup's size, addresses of its invocations, division by values known to the host.
 #include "operands.glsl"
 
 layout(local_size_x_id = 0) in;

@@ -8,7 +8,7 @@
 // A transposed convolution is an ordinary one for each phase of its stride, which stand in the place of groups: position
 // q of phase r is output q * stride + r - before, and takes tap t * stride + r of input q - t * dilation.
 //
-// With CODED weights are codes, those of an ordinary one alone.
+// With CODED the weights are quantized; only ordinary convolutions have this variant.
 #include "common.glsl"
 #include "lanes.glsl"
 #include "functions.glsl"

@@ -19,7 +19,7 @@ FLOATS(2, weights)
 FLOATS(3, bias)
 FLOATS(4, residual)
 
-// Where along an axis a tap of an output's window lies in the input; -1 where it lies in none of its elements.
+// The input position of a tap of an output's window along an axis; -1 if the tap is outside the input.
 int placed(int position, int tap, int stride, int dilation, int before, int size) {
   if (!TRANSPOSED) {
     int at = position * stride - before + tap * dilation;

@@ -1,6 +1,6 @@
 // The functions of one element, and below what they are made of; the list is dev/elementwise/unary.toml.
-// Exponentials, logarithms and trigonometric functions are computed here: Vulkan's own are too inexact. What reduces
-// an argument is `precise`, or a compiler would merge the two parts of a constant again.
+// Exponentials, logarithms and trigonometric functions are computed here: Vulkan's own are too inexact. Argument
+// reduction is `precise`; otherwise a compiler may merge the two parts of a constant.
 
 #include "Generated/numbers.glsl"
 #include "special.glsl"
@@ -39,8 +39,8 @@ float powerOfTwo(float x) {
   return isUnordered(x) ? x : y;
 }
 
-// x / y. Where the reciprocal of y is a denormal a driver may answer 0 (NVIDIA's do; Vulkan asks for exactness only for
-// |y| up to 2^126), so beyond that both are quartered first.
+// x / y. If the reciprocal of y is a denormal, a driver may return 0 (NVIDIA's do; Vulkan requires exactness only for
+// |y| up to 2^126), so for larger |y| both operands are divided by four first.
 float ratio(float x, float y) {
   precise float scale = abs(y) > 8.5070592e37 ? 0.25 : 1.0;
   precise float quotient = (x * scale) / (y * scale);
@@ -86,7 +86,7 @@ float upperHalf(float x) { return uintBitsToFloat(floatBitsToUint(x) & 0xFFFFF00
 vec2 logarithmInTwo(float x) {
   if (x == 0.0 || !isFinite(x)) return vec2(logarithm(x), 0.0);
   Parts parts = partsOf(x);
-  // What s lacks: m - 1 is exact, m + 1 and the quotient are not. The product of s and m + 1 in halves is exact.
+  // The error of s: m - 1 is exact, m + 1 and the quotient are not. The product of s and m + 1 in halves is exact.
   float m = parts.m, s = parts.s;
   precise float sum = m + 1.0;
   precise float lost = m - (sum - 1.0);

@@ -12,7 +12,7 @@
 //
 // With DOT four channels are multiplied at once, as signed bytes in a word, where the hardware has an instruction for it.
 // Zero points are taken out of the sums at the end: with bytes x and w, less zeros p and q, n of them, the sum is
-// xw - q * x - p * w + n * p * q. What lies outside, and channels that fill a word, are bytes of p, and so add nothing.
+// xw - q * x - p * w + n * p * q. Padding positions and padding channels are bytes of p and add nothing.
 #include "common.glsl"
 #include "integers.glsl"
 

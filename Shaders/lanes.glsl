@@ -2,14 +2,14 @@
 // one vector load fetches a vector for every lane, and a permutation hands each to all lanes; elsewhere the address is
 // uniform and the hardware reads it once.
 //
-// Results are vectors too, RESULTS(name), which STORE_RESULT writes. Those drivers store component by component and lane by
-// lane: two words at a time take 5 % less of a kernel that does little else.
+// Results are vectors too, RESULTS(name), which STORE_RESULT writes. Software drivers store component by component and
+// lane by lane, so results are stored two words at a time.
 //
 // LANES vectors at a time: `SHARED_VECTORS(name, count)` declares room for `count`, `LOAD_SHARED` fills it from `operand`
 // at `base`, and `SHARED_VECTOR` is the vector at `index`.
 
-// With BOUNDED the activation is a clip, which no activation and a rectifier are as well (`Epilogue.bounded`): all the others
-// are a module of ten times the size, which software drivers take 40 ms to read for each pipeline.
+// With BOUNDED the activation is a clip, which no activation and a rectifier are as well (`Epilogue.bounded`): the module
+// with all other activations is ten times as large.
 
 #ifdef BOUNDED
 #define ACTIVATED(x) bounded(x, first, second)
@@ -21,8 +21,8 @@ vec4 bounded(vec4 x, float low, float high) {
 #define ACTIVATED(x) apply(ACTIVATION, x, first, second)
 #endif
 
-// Those others are long, too. Unrolled for each result they are most of what a driver compiles, so where LOOPED results are
-// kept, PENDING(count), with the places they go to, and one loop finishes them. Hardware cannot index its registers.
+// The other activations are long, and unrolled for each result they are most of the code. With LOOPED the results and their
+// offsets are kept in PENDING(count), and one loop finishes them. Hardware cannot index its registers.
 #if defined(SHUFFLE) && !defined(BOUNDED)
 #define LOOPED
 #define PENDING(count) \

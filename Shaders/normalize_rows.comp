@@ -20,7 +20,7 @@ VECTORS(1, x)
 VECTORS(2, scale)
 VECTORS(3, shift)
 
-// What the elements of a row come to, for each lane.
+// The sum of the elements of a row, for each lane.
 vec4 total(vec4 v, int areAcross) { return areAcross != 0 ? vec4((v.x + v.y) + (v.z + v.w)) : v; }
 
 void main() {
@@ -39,7 +39,7 @@ void main() {
     squares = fma(v, v, squares);
   }
   vec4 variance = total(squares, areAcross) / count;
-  // Where the squares left the range, 1 / infinity would make every element 0.
+  // If the squares overflow, 1 / infinity would make every element 0.
   vec4 factor = mix(vec4(notANumber()), 1.0 / sqrt(variance + epsilon), isFinite(variance));
   for (int i = 0; i < vectors; i++) {
     vec4 v = (x(start + i) - mean) * factor, own = scale(i), more = shift(i);

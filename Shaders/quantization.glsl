@@ -1,4 +1,4 @@
-// Where the scale and zero point of each element of a dense tensor lie. Needs operands.glsl.
+// The indices of the scale and zero point of each element of a dense tensor. Needs operands.glsl.
 
 layout(push_constant) uniform Parameters {
   int count;

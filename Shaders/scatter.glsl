@@ -1,4 +1,4 @@
-// What an update does to an element of the result, which is a copy of x at first. Needs common.glsl, integers.glsl and
+// Applies an update to an element of the result, which starts as a copy of x. Needs common.glsl, integers.glsl and
 // Generated/numbers.glsl.
 
 layout(constant_id = 1) const uint FUNCTION = SCATTER_REPLACE;

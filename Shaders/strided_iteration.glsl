@@ -1,5 +1,5 @@
-// Up to six axes of a dense result, innermost first, walked with each operand's strides (0 along broadcast axes).
-// Needs common.glsl, `size` and AXES, how many axes there are.
+// Iterates over up to six axes of a dense result, innermost first, with each operand's strides (0 along broadcast axes).
+// Needs common.glsl, `size` and AXES, the number of axes.
 
 #define FOR_EACH_AXIS(index, body) \
   { \

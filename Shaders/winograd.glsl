@@ -5,7 +5,7 @@ const int TILE = 2;
 const int SIDE = TILE + 2;
 const int POINTS = SIDE * SIDE;
 
-// What is transformed, line by line and in place: from inputs to points, or from points to outputs.
+// The tile, transformed row by row in place: from inputs to points, or from points to outputs.
 vec4 tile[POINTS];
 
 void transformInputs(int at, int step) {

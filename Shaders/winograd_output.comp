@@ -2,7 +2,7 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 // Sums at Winograd's points, [point][stored block][tile][4], brought to outputs of a blocked tensor, one tile of a block an
-// invocation. Where a sum is not below 2^32, all of a channel's tile are not-a-number, which winograd_repair.comp computes
+// invocation. If a sum is not below 2^32, a channel's whole tile is set to not-a-number, and winograd_repair.comp computes it
 // from the taps.
 #include "common.glsl"
 #include "functions.glsl"

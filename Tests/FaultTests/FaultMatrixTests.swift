@@ -9,7 +9,7 @@ import Testing
   private static let isWhole = getenv("KELVIN_FAULTS").map { String(cString: $0) == "all" } ?? false
 
   /// PoCL 3.1 ends about one in ten of these processes by a signal, as devices are lost and made anew by the hundred; where
-  /// it does, the setting is run once more. What the matrix finds by itself ends a process by its status and counts at once.
+  /// it does, the setting is run once more. Failures that the matrix itself finds exit with a status and count at once.
   @Test(.slow, arguments: FaultMatrix.Setting.all)
   func everyFaultGivesAResultOrOneError(setting: FaultMatrix.Setting) async throws {
     guard "\(setting)".hasPrefix("opencl"), !Self.isWhole else { return try await run(setting) }

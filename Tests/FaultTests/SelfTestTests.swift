@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  /// What says nothing of the kernels is no verdict on them.
+  /// Failures that do not concern results, such as a lost device, do not fail a self-test.
   @Test(
     .slow,
     arguments: [

@@ -1,4 +1,5 @@
 import Glibc
+import KelvinFeatures
 import KelvinIndex
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import Glibc
 import KelvinBasics
+import KelvinFeatures
 import KelvinIndex
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+import KelvinFeatures
 import KelvinIndex
 import Testing
 

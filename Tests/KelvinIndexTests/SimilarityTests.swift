@@ -1,4 +1,5 @@
 import KelvinBasics
+import KelvinFeatures
 import KelvinIndex
 import TestSupport
 import Testing

@@ -86,7 +86,7 @@ struct ProgramCacheTests {
     }
   }
 
-  /// What does not compile beside the others is built alone, which a result does not show.
+  /// A program that fails to compile together with others is built alone; the result does not show which happened.
   @Test(.slow, .enabled(if: hasPoCL, "PoCL is not there")) func segmentHasFewProgramsOnPoCL() async {
     await #expect(processExitsWith: .success) {
       setenv("POCL_KERNEL_CACHE", "1", 1)

@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  /// Whoever takes a node for the only reader of a value has to know which nodes the same pass made read it.
+  /// A pass that relies on a node being the only reader of a value must count the nodes that the same pass has added.
   @Test(arguments: Tier.seeds(150, of: 1500)) func everyPassKeepsTheGraphValid(seed: Int) throws {
     var (graph, inputs) = try RandomChains.make(seed: UInt64(seed))
     for pass in Pipeline.standard(evaluator).passes {

@@ -6,7 +6,7 @@ import Testing
 
 /// Specializations that take turns on one arena.
 @Suite struct SessionArenaTests {
-  /// What other forms leave behind must not be seen, neither by those bound before the memory grew nor after.
+  /// A specialization must not see data that others left in the arena, whether it was bound before or after the arena grew.
   @Test(arguments: Tier.seeds(UInt64(4), of: 12))
   func specializationsInOneMemoryMatchSeparateOnes(seed: UInt64) throws {
     let memory = SessionArena()

@@ -66,8 +66,8 @@ import Testing
     #expect(try greedy(try TokenSequence(try model("shared.onnx", device)), prompt, 8) == Array(tokens.prefix(8)))
   }
 
-  /// The first tokens settle how the past is fed: by a mask that is looked at, or in a form that leaves padding out. Those
-  /// that follow have the sizes of the one before.
+  /// The first tokens settle how the past is fed: by a mask that is looked at, or by a specialization without padding. Later
+  /// tokens have the sizes of the one before.
   @Test(
     arguments: Tier.some(
       2, of: ["position.mlpackage", "past.onnx", "scattered.mlpackage", "ignoring.onnx", "lengths.onnx", "shared.onnx"])
