@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the documentation of Kelvin, KelvinVision and KelvinText from their release build, warnings as errors, into
+# Builds the documentation of the library products from their release build, warnings as errors, into
 # docs-output/ (or the folder given), and fails if a public symbol is not documented. Needs docc, which is part of the
 # Swift toolchain.
 # The archive guide.doccarchive has the guide, the reference pages, the design and the decisions (dev/guide_catalog.py).
@@ -15,16 +15,17 @@ symbols=$(mktemp -d)
 trap 'rm -rf "$symbols"' EXIT
 mkdir -p "$output"
 
+modules=(Kelvin KelvinMeasuring KelvinTables KelvinVision KelvinCollections KelvinText)
 maps=()
 for map in "$build"/*.build/module.modulemap; do maps+=(-Xcc "-fmodule-map-file=$map"); done
-for module in Kelvin KelvinVision KelvinText; do
+for module in "${modules[@]}"; do
   mkdir "$symbols/$module"
   swift symbolgraph-extract -module-name "$module" -I "$build/Modules" "${maps[@]}" -target "$target" \
     -minimum-access-level public -experimental-allowed-reexported-modules=KelvinImages,KelvinFeatures,KelvinEvaluation,KelvinIndex \
     -output-dir "$symbols/$module" > /dev/null
 done
 python3 dev/undocumented.py "$symbols"/*/*.symbols.json
-for module in Kelvin KelvinVision KelvinText; do
+for module in "${modules[@]}"; do
   docc convert "Sources/$module/$module.docc" --additional-symbol-graph-dir "$symbols/$module" \
     --fallback-bundle-identifier "kelvin.$module" --fallback-display-name "$module" \
     --output-path "$output/$module.doccarchive" --warnings-as-errors

@@ -208,7 +208,7 @@ import Testing
 
   @Test(
     "the examples of the articles are parts of compiled programs",
-    arguments: ["ChoosingDevices", "MeasuringAndHeat"])
+    arguments: ["Kelvin/Kelvin.docc/Articles/ChoosingDevices", "KelvinMeasuring/KelvinMeasuring.docc/Articles/MeasuringAndHeat"])
   func articles(name: String) throws {
     func lines(_ path: String) throws -> [String] {
       let text = try String(contentsOf: URL(filePath: "\(SharedFiles.projectRoot)/\(path)"), encoding: .utf8)
@@ -217,7 +217,7 @@ import Testing
       }
     }
     let program = try lines("Examples/Measuring/main.swift").joined(separator: "\n")
-    let article = try lines("Sources/Kelvin/Kelvin.docc/Articles/\(name).md")
+    let article = try lines("Sources/\(name).md")
     var blocks: [[String]] = []
     var isOpen = false
     for line in article {
