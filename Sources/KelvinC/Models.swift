@@ -4,6 +4,7 @@ public import CKelvin
 import FoundationEssentials
 import Kelvin
 import KelvinBasics
+import KelvinMeasuring
 import Synchronization
 
 /// A loaded model, or a model whose input sizes are set by its first inputs.

@@ -50,7 +50,7 @@ extension HeavyTests {
       }
     }
 
-    @Test(arguments: [(0 as UInt64, Tier.trials(300, of: 3000)), (1, Tier.trials(100, of: 600))])
+    @Test(arguments: [(0, Tier.trials(300, of: 3000)), (1, Tier.trials(100, of: 600))] as [(UInt64, Int)])
     func aDamagedONNXModelIsRefusedOrRead(fixture: UInt64, count: Int) async {
       await #expect(processExitsWith: .success) { [fixture, count] in
         let original = fixture == 0 ? ONNXFile.manifold.bytes : ONNXFile.classifier.bytes

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Kelvin
+import KelvinMeasuring
 import TestSupport
 import Testing
 

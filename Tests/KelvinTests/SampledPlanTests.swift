@@ -3,6 +3,7 @@ import Kelvin
 import KelvinDevices
 import KelvinEngine
 import KelvinGraph
+import KelvinMeasuring
 import KelvinPlanning
 import KelvinRuntime
 import TestSupport

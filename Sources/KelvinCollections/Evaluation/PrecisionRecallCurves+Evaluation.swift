@@ -1,4 +1,4 @@
-public import KelvinEvaluation
+import KelvinEvaluation
 import KelvinHostOperations
 public import KelvinVision
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 import Kelvin
+import KelvinMeasuring
 
 struct PlanCommand: ParsableCommand, ModelCommand {
   static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import Kelvin
 import KelvinBasics
+import KelvinMeasuring
 
 /// The options for planning on hypothetical machines.
 struct WhatIfOptions: ParsableArguments {
