@@ -24,7 +24,9 @@ check_schema() {  # interpreter, package, what dev/generate-schemas.py calls it
 }
 
 # The rules of dev/prose.py that apply everywhere.
-prose_rules=(commit_subjects)
+prose_rules=(
+  sentence_length paragraph_length document_size document_openings document_terms figures_in_design comment_openings comment_terms
+  commit_subjects)
 
 check_sources() {
   python3 dev/source_rules.py || failed=1
