@@ -146,7 +146,7 @@ import Testing
     file.node("Concat", ["x", "c"], ["y"], ["axis": .integer(0)])
     file.output("y", [4], type: 8)
     #expect { try readONNX(Bytes(file.bytes), path: "damaged.onnx") } throws: {
-      "\($0)".contains("its shape is 3, it has 1 texts")
+      "\($0)".contains("its shape is 3, it has 1 strings")
     }
   }
 
@@ -182,7 +182,7 @@ import Testing
     #expect(try graphs(branch(isTaken: false, isKnown: true)).count == 1)
     #expect(try graphs(branch(isTaken: true, isKnown: false)).count == 1)
     #expect { try graphs(branch(isTaken: true, isKnown: true)) } throws: {
-      "\($0)".contains("StringConcat of texts in a sub-graph")
+      "\($0)".contains("StringConcat of strings in a sub-graph")
     }
   }
 
@@ -224,7 +224,7 @@ import Testing
     file.node("Where", ["c", "x", "n"], ["y"])
     file.output("y", [1], type: 8)
     #expect { try readONNX(Bytes(file.bytes), path: "texts.onnx") } throws: {
-      "\($0)".contains("'n' is a tensor of numbers beside texts")
+      "\($0)".contains("'n' is a tensor of numbers beside strings")
     }
   }
 }

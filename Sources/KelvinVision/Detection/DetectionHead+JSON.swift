@@ -165,7 +165,7 @@ extension DetectionHead {
   }
 
   private static let words: [ObjectIdentifier: String] = [
-    ObjectIdentifier(String.self): "a text", ObjectIdentifier(Int.self): "a whole number",
+    ObjectIdentifier(String.self): "a string", ObjectIdentifier(Int.self): "a whole number",
     ObjectIdentifier(Double.self): "a number", ObjectIdentifier(Float.self): "a number",
     ObjectIdentifier(Bool.self): "true or false",
   ]
