@@ -13,7 +13,7 @@ trap 'rm -rf "$copy"' EXIT
 mkdir -p "$copy/docs/development" "$copy/Tests"
 cp -r Sources Shaders dev "$copy/"
 cp -r Tests/KelvinGPUTests "$copy/Tests/"
-cp docs/operators.md "$copy/docs/"
+cp docs/operators.md docs/coverage.md "$copy/docs/"
 cp "$page" "$copy/docs/development/"
 cd "$copy"
 made=$(dev/new-operator.sh WaveFront | sed -n 's/^  //p')

@@ -8,7 +8,9 @@ import Testing
 
 /// Whether the validation layer is installed: then every test runs under it.
 let watches = VulkanDevice.discover(options: VulkanOptions(validates: true)).contains { $0.device != nil }
-let listings = VulkanDevice.discover(options: VulkanOptions(validates: watches))
+/// Seconds that a submission may take: llvmpipe compiles a pipeline when it first runs, while other tests use the processor.
+private let patience = 120.0
+let listings = VulkanDevice.discover(options: VulkanOptions(validates: watches, patience: patience))
 let present = listings.compactMap { $0.device as? VulkanDevice }
 /// The same devices taken for others: a card that the host does not see into; hardware with the least that the specification
 /// asks for; a driver whose memory is slow to read and whose texels are few; a newer Mesa's.
@@ -43,7 +45,7 @@ private func kind(_ shader: String) -> String {
 }
 
 private func devices(imitating imitation: VulkanDeviceOverrides) -> [VulkanDevice] {
-  VulkanDevice.discover(options: VulkanOptions(validates: watches, imitating: imitation))
+  VulkanDevice.discover(options: VulkanOptions(validates: watches, imitating: imitation, patience: patience))
     .compactMap { $0.device as? VulkanDevice }
 }
 
