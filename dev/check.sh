@@ -2,6 +2,7 @@
 # Checks the rules that the compiler does not check: needs git, swift and python3.
 #
 #   dev/check.sh sources         before a build: file sizes, imports and layers, English, tracked files, generated files
+#   dev/check.sh rebuild         after a release build of the tests: a second build compiles none of our modules
 #   dev/check.sh documentation   after a release build: warnings as errors, every public symbol documented
 #   dev/check.sh                 both
 #   dev/check.sh --self-test     plants a fault for every rule and fails if a check does not find it
@@ -54,11 +55,18 @@ check_documentation() {
   dev/docs.sh "$(mktemp -d)" > /dev/null || complain "the documentation has faults: run dev/docs.sh"
 }
 
+check_rebuild() {
+  local again
+  again=$(swift build -c release --build-tests --explicit-target-dependency-import-check error 2>&1 | grep -E '\] Compiling C?Kelvin' || true)
+  [ -z "$again" ] || complain "a second build compiles again, as if its arguments had changed: $(head -1 <<<"$again")"
+}
+
 case "${1:-all}" in
   sources) check_sources ;;
+  rebuild) check_rebuild ;;
   documentation) check_documentation ;;
   all) check_sources; check_documentation ;;
   --self-test) python3 dev/planted_faults.py || failed=1 ;;
-  *) echo "check: sources, documentation or --self-test, not '$1'" >&2; exit 64 ;;
+  *) echo "check: sources, rebuild, documentation or --self-test, not '$1'" >&2; exit 64 ;;
 esac
 exit $failed
