@@ -30,7 +30,7 @@ LINE_LIMITS = {"README.md": 150, "Architecture.md": 200}
 DESIGN = "docs/design/"
 DESIGN_WORDS = 1500
 
-DOCUMENTS = {"README.md", "Architecture.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"}
+DOCUMENTS = {"README.md", "Python/README.md", "Architecture.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"}
 GENERATED_DOCUMENTS = {"docs/coverage.md", "docs/gpu-shader-report.md", "docs/operators.md"}
 COMMENTED_PLACES = (
     "Sources/", "Tests/", "dev/", "bench/", "Shaders/", "Examples/", "Python/", ".ci/", "Makefile", "Package.swift")
