@@ -149,7 +149,8 @@ let package = Package(
       "KelvinVision"),
     swift("KelvinText", "Kelvin", "KelvinBasics"),
     .target(
-      name: "KelvinC", dependencies: ["CKelvin", "KelvinBasics", "KelvinImages", "Kelvin", "KelvinMeasuring"] + locks, swiftSettings: strict,
+      name: "KelvinC", dependencies: ["CKelvin", "KelvinBasics", "KelvinImages", "Kelvin", "KelvinMeasuring"] + locks,
+      swiftSettings: strict,
       linkerSettings: shared),
     swift(
       "KelvinCommands", "KelvinBasics", "KelvinConformance", "Kelvin", "KelvinMeasuring", "KelvinTables",
@@ -161,7 +162,8 @@ let package = Package(
       name: "TenLines", dependencies: ["Kelvin", "KelvinVision"], path: "Examples/TenLines", swiftSettings: strict),
     .executableTarget(
       name: "Images", dependencies: ["Kelvin", "KelvinVision"], path: "Examples/Images", swiftSettings: strict),
-    .executableTarget(name: "Measuring", dependencies: ["Kelvin", "KelvinMeasuring"], path: "Examples/Measuring", swiftSettings: strict),
+    .executableTarget(
+      name: "Measuring", dependencies: ["Kelvin", "KelvinMeasuring"], path: "Examples/Measuring", swiftSettings: strict),
     .executableTarget(
       name: "Generating", dependencies: ["Kelvin"], path: "Examples/Generating",
       exclude: ["Licence.mlpackage", "README.md", "train.py"], swiftSettings: strict),
@@ -182,7 +184,8 @@ let package = Package(
     test(
       "KelvinGraphTests", "KelvinBasics", "KelvinGraph", "KelvinPasses", "KelvinDevices", "KelvinConformance",
       "KelvinReference", "TestSupport"),
-    test("KelvinHostOperationsTests", "KelvinBasics", "KelvinHostOperations", "KelvinGraph", "KelvinImages", "TestSupport"),
+    test(
+      "KelvinHostOperationsTests", "KelvinBasics", "KelvinHostOperations", "KelvinGraph", "KelvinImages", "TestSupport"),
     test("KelvinEvaluationTests", "KelvinHostOperations", "KelvinEvaluation", "TestSupport"),
     test("KelvinIndexTests", "KelvinFeatures", "KelvinBasics", "KelvinHostOperations", "KelvinIndex", "TestSupport"),
     test("KelvinImagesTests", "KelvinBasics", "KelvinImages", "TestSupport"),
@@ -192,7 +195,8 @@ let package = Package(
       "KelvinReference",
       "TestSupport"),
     test(
-      "FormatTests", "KelvinBasics", "KelvinImport", "KelvinONNX", "KelvinCoreML", "KelvinEngine", "KelvinHostOperations",
+      "FormatTests", "KelvinBasics", "KelvinImport", "KelvinONNX", "KelvinCoreML", "KelvinEngine",
+      "KelvinHostOperations",
       "KelvinPasses", "KelvinGraph", "KelvinReference", "TestSupport"),
     test(
       "KelvinCPUTests", "CAllocationCounter", "CKelvinKernels", "CKernelChecks", "KelvinBasics", "KelvinGraph",
@@ -235,19 +239,23 @@ let package = Package(
       "KelvinReference", "KelvinPlanning", "KelvinMeasurements", "KelvinThermal", "KelvinReport", "KelvinRuntime",
       "TestSupport"),
     test(
-      "KelvinTests", "TenLines", "Images", "Measuring", "Generating", "Kelvin", "KelvinVision", "KelvinBasics", "KelvinGraph",
+      "KelvinTests", "TenLines", "Images", "Measuring", "Generating", "Kelvin", "KelvinVision", "KelvinBasics",
+      "KelvinGraph",
       "KelvinImport",
       "KelvinPasses", "KelvinDevices", "KelvinConformance", "KelvinReference", "KelvinRuntime", "KelvinPlanning",
       "KelvinImages", "KelvinEngine", "TestSupport", "KelvinMeasuring", "KelvinTables"),
     test("InterfaceTests", "TestSupport"),
     test("KelvinTextTests", "KelvinText", "Kelvin", "KelvinBasics", "TestSupport"),
-    test("KelvinVisionTests", "KelvinVision", "Kelvin", "KelvinBasics", "KelvinImages", "TestSupport", "KelvinCollections"),
+    test(
+      "KelvinVisionTests", "KelvinVision", "Kelvin", "KelvinBasics", "KelvinImages", "TestSupport", "KelvinCollections"),
     .target(
       name: "FuzzTargets",
       dependencies: [
         "CFakeNVML", "KelvinCommands", "KelvinBasics", "KelvinBench", "KelvinDevices", "KelvinFeatures",
-        "KelvinCoreML", "KelvinEngine", "KelvinGraph", "KelvinImages", "KelvinImport", "KelvinMeasurements", "KelvinONNX", "KelvinPasses", "KelvinPlanning",
-        "KelvinProfiler", "KelvinReference", "KelvinRuntime", "KelvinText", "KelvinThermal", "KelvinVision", "KelvinCollections",
+        "KelvinCoreML", "KelvinEngine", "KelvinGraph", "KelvinImages", "KelvinImport", "KelvinMeasurements",
+        "KelvinONNX", "KelvinPasses", "KelvinPlanning",
+        "KelvinProfiler", "KelvinReference", "KelvinRuntime", "KelvinText", "KelvinThermal", "KelvinVision",
+        "KelvinCollections",
       ],
       path: "Tests/FuzzTargets", exclude: ["Seeds"], swiftSettings: strict),
     test("FuzzTargetTests", "FuzzTargets", "TestSupport"),

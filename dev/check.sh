@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks the rules that the compiler does not check: needs git, swift and python3.
 #
-#   dev/check.sh sources         before a build: file sizes, imports and layers, English, tracked files, generated files
+#   dev/check.sh sources         before a build: file sizes, imports and layers, English, format, tracked files, generated files
 #   dev/check.sh rebuild         after a release build of the tests: a second build compiles none of our modules
 #   dev/check.sh documentation   after a release build: warnings as errors, every public symbol documented
 #   dev/check.sh                 both
@@ -29,9 +29,15 @@ prose_rules=(
   sentence_length paragraph_length document_size document_openings document_terms figures_in_design comment_openings comment_terms
   commit_subjects)
 
+check_format() {  # files and folders; all Swift files of the project if there are none
+  [ $# -gt 0 ] || set -- Package.swift Sources Tests Examples bench
+  swift format lint --strict --parallel --recursive --configuration .swift-format "$@"
+}
+
 check_sources() {
   python3 dev/source_rules.py || failed=1
   python3 dev/prose.py "${prose_rules[@]/#/--rule=}" >&2 || complain "the English breaks a rule of dev/prose.py"
+  check_format || complain "the format of Swift files differs from .swift-format: run swift format -i on them"
   if command -v glslc > /dev/null; then
     dev/build-shaders.sh --check || complain "Shaders/spv is stale: run dev/build-shaders.sh"
   else
@@ -66,7 +72,12 @@ case "${1:-all}" in
   rebuild) check_rebuild ;;
   documentation) check_documentation ;;
   all) check_sources; check_documentation ;;
-  --self-test) python3 dev/planted_faults.py || failed=1 ;;
+  --self-test)
+    python3 dev/planted_faults.py || failed=1
+    planted=$(mktemp --suffix=.swift)
+    echo "let planted  = [1,2]" > "$planted"
+    ! check_format "$planted" 2> /dev/null || complain "the check of the format does not see spaces"
+    rm "$planted" ;;
   *) echo "check: sources, rebuild, documentation or --self-test, not '$1'" >&2; exit 64 ;;
 esac
 exit $failed

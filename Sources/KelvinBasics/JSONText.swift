@@ -45,7 +45,9 @@ package enum JSONText {
     escapingHidden(try encoded(value, unspeakable, layout))
   }
 
-  private static func encoded(_ value: some Encodable, _ unspeakable: NonFiniteEncoding, _ layout: Layout) throws -> Data {
+  private static func encoded(_ value: some Encodable, _ unspeakable: NonFiniteEncoding, _ layout: Layout) throws
+    -> Data
+  {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     if layout == .readable { encoder.outputFormatting.insert(.prettyPrinted) }

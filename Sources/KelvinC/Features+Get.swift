@@ -193,7 +193,9 @@ private func getTexts<Text>(
     let (sizes, axes) = (try place(shape, "shape"), try place(rank, "rank"))
     let name = try text(name, "name")
     let feature = try features.feature(name)
-    guard let sequence = feature.sequenceValue, sequence.type == .string else { throw mismatch(name, "strings", feature) }
+    guard let sequence = feature.sequenceValue, sequence.type == .string else {
+      throw mismatch(name, "strings", feature)
+    }
     try features.withViews { views in
       texts.pointee = try naming(name) { try placed(sequence.stringValues, views) }
       sizes.pointee = UnsafePointer(views.elements(sequence.shape.map(Int64.init)))

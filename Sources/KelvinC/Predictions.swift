@@ -145,16 +145,17 @@ private func predict(
   let state = given ?? (model.modelDescription.stateDescriptionsByName.isEmpty ? nil : model.makeState())
   let options = PredictionOptions(outputBackings: backings)
   return
-    if let cancellation {
-      try waiting(cancellation) {
-        if let state { return try await model.prediction(from: provider, using: state, options: options) }
-        return try await model.prediction(from: provider, options: options)
-      }
-    } else if let state {
-      try model.prediction(from: provider, using: state, options: options)
-    } else {
-      try model.prediction(from: provider, options: options)
+    if let cancellation
+  {
+    try waiting(cancellation) {
+      if let state { return try await model.prediction(from: provider, using: state, options: options) }
+      return try await model.prediction(from: provider, options: options)
     }
+  } else if let state {
+    try model.prediction(from: provider, using: state, options: options)
+  } else {
+    try model.prediction(from: provider, options: options)
+  }
 }
 
 @c @implementation

@@ -50,7 +50,8 @@ extension MultiArray {
 
 extension PixelFormat {
   private static let codes: [(PixelFormat, Int)] = [
-    (.rgb8, KELVIN_RGB8), (.rgba8, KELVIN_RGBA8), (.bgra8, KELVIN_BGRA8), (.gray8, KELVIN_GRAY8), (.argb8, KELVIN_ARGB8),
+    (.rgb8, KELVIN_RGB8), (.rgba8, KELVIN_RGBA8), (.bgra8, KELVIN_BGRA8), (.gray8, KELVIN_GRAY8),
+    (.argb8, KELVIN_ARGB8),
     (.gray16Half, KELVIN_GRAY16_HALF), (.gray32Float, KELVIN_GRAY32_FLOAT), (.rgba16Half, KELVIN_RGBA16_HALF),
     (.rgba32Float, KELVIN_RGBA32_FLOAT), (.yCbCr601Full, KELVIN_YCBCR601_FULL), (.yCbCr601Video, KELVIN_YCBCR601_VIDEO),
     (.yCbCr709Full, KELVIN_YCBCR709_FULL), (.yCbCr709Video, KELVIN_YCBCR709_VIDEO),

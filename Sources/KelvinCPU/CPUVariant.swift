@@ -1,5 +1,5 @@
-import CKelvinSupport
 import CKelvinKernels
+import CKelvinSupport
 
 /// The kernels of one instruction set, and the library that computes its matrix products, if any.
 struct CPUVariant: @unchecked Sendable {

@@ -1,9 +1,9 @@
 import Kelvin
 import KelvinBasics
 import KelvinEngine
+import KelvinHostOperations
 import KelvinIndex
 import KelvinRuntime
-import KelvinHostOperations
 import KelvinVision
 import Synchronization
 

@@ -1,9 +1,9 @@
 public import Kelvin
 import KelvinEngine
 import KelvinGraph
+import KelvinHostOperations
 import KelvinIndex
 import KelvinRuntime
-import KelvinHostOperations
 public import KelvinVision
 
 /// A model for indexing images: it gives the classes of an image, a vector for comparing images, or both.

@@ -36,10 +36,13 @@ package struct SelfTestReach {
         blobs: NoBlobCache(), implementations: implementations)
       return tests.compactMap { byTest[$0.name] }.reduce(try kernels(segment)) { $0.subtracting($1) }
     }
-    let implementations = graph.nodes.count == 1 ? family.implementations(of: graph.nodes[0], in: graph, precision: precision) : []
+    let implementations =
+      graph.nodes.count == 1 ? family.implementations(of: graph.nodes[0], in: graph, precision: precision) : []
     guard !implementations.isEmpty else { return try untested([:], by: tests) }
     return try implementations.reduce(into: []) { found, implementation in
-      let missing = try untested([graph.nodes[0].name: implementation], by: tests.filter { ($0.implementation ?? implementation) == implementation })
+      let missing = try untested(
+        [graph.nodes[0].name: implementation],
+        by: tests.filter { ($0.implementation ?? implementation) == implementation })
       found.formUnion(missing.map { "\($0) in the way '\(implementation)'" })
     }
   }

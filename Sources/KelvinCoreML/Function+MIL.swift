@@ -1,6 +1,6 @@
 import KelvinGraph
-import KelvinImport
 import KelvinHostOperations
+import KelvinImport
 
 extension Function {
   /// Creates the function of an ML Program with the features of the model's description. Without a description, the

@@ -18,11 +18,13 @@ struct MILMapper: OperationMapper {
   ///
   /// - Parameter map: Emits the nodes and returns the operation's output.
   init(
-    _ name: String, valueDependent: Set<String> = [], valueDependentUnlessDeclared: Set<String> = [], readsOnlyShapes: Bool = false,
+    _ name: String, valueDependent: Set<String> = [], valueDependentUnlessDeclared: Set<String> = [],
+    readsOnlyShapes: Bool = false,
     hasDataDependentShape: Bool = false, _ map: @escaping @Sendable (MILOperation, MILScope) throws -> ValueID
   ) {
     self.init(
-      several: name, valueDependent: valueDependent, valueDependentUnlessDeclared: valueDependentUnlessDeclared, readsOnlyShapes: readsOnlyShapes,
+      several: name, valueDependent: valueDependent, valueDependentUnlessDeclared: valueDependentUnlessDeclared,
+      readsOnlyShapes: readsOnlyShapes,
       hasDataDependentShape: hasDataDependentShape
     ) { [try map($0, $1)] }
   }

@@ -43,8 +43,10 @@ extension MILOperation {
   private var uses: [StagedUse] {
     let mapper = MILMapper.byName[kind]
     let isDeclared = outputs.allSatisfy { $0.type.tensorType != nil }
-    let valueDependent = (mapper?.valueDependentInputs ?? []).union(isDeclared ? [] : mapper?.valueDependentUnlessDeclared ?? [])
-      .union(growsList ? ["index", "indices"] : [])
+    let valueDependent = (mapper?.valueDependentInputs ?? []).union(
+      isDeclared ? [] : mapper?.valueDependentUnlessDeclared ?? []
+    )
+    .union(growsList ? ["index", "indices"] : [])
     var uses = inputs.sorted { $0.key < $1.key }.flatMap { input, bindings in
       bindings.compactMap(\.name).map { StagedUse(name: $0, needsValue: valueDependent.contains(input)) }
     }

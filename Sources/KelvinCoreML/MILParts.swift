@@ -46,7 +46,8 @@ struct MILParts {
   }
 
   private func graph(
-    _ name: String, _ operations: [MILOperation], _ inputs: [String], _ outputs: [String], valueDependent: Set<String> = [],
+    _ name: String, _ operations: [MILOperation], _ inputs: [String], _ outputs: [String],
+    valueDependent: Set<String> = [],
     slots: [String: String]
   ) -> FunctionPart {
     .graph(

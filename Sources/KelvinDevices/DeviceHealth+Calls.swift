@@ -73,7 +73,8 @@ extension DeviceHealth {
   ///   - place, body: as for `guarded`. The driver must allow calls concurrent with those of `other`.
   /// - Throws: the error of `body`, else the error of `other`. Both have ended then, except hung calls.
   package func beside<First, Second>(
-    _ device: String, _ place: String, _ kind: DriverCallKind, _ body: @escaping @Sendable () throws(DeviceError) -> First,
+    _ device: String, _ place: String, _ kind: DriverCallKind,
+    _ body: @escaping @Sendable () throws(DeviceError) -> First,
     while other: () throws(DeviceError) -> Second
   ) throws(DeviceError) -> (First, Second) {
     let outcome = DriverThread.Outcome<First>()

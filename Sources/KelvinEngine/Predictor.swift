@@ -80,7 +80,9 @@ package final class Predictor: Sendable {
   package var specializationCounts: SpecializationCounts {
     let others =
       padded.withLock { Array($0.values) } + overriding.values + [runningOnHost.withLock(\.self)].compactMap(\.self)
-    return others.reduce(graphs.reduce(outlived.specializationCounts) { $0 + $1.specializationCounts }) { $0 + $1.specializationCounts }
+    return others.reduce(graphs.reduce(outlived.specializationCounts) { $0 + $1.specializationCounts }) {
+      $0 + $1.specializationCounts
+    }
   }
 
   /// Returns the same model on inputs that may have padding rows before their rows; nil if it is not a single graph

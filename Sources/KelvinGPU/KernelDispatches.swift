@@ -30,7 +30,9 @@ package protocol KernelDispatches: Sendable {
   func compare(_ op: Compare, _ iteration: StridedIteration, of scalar: ScalarType) -> KernelDispatch<Program>
   func convolutionVolume(_ plan: VolumeConvolutionPlan) -> KernelDispatch<Program>
   func copy(_ copy: StridedCopy, byteCount: Int) -> KernelDispatch<Program>
-  func cumulativeReduce(_ op: CumulativeReduce, _ lines: ReductionRows, of scalar: ScalarType) -> KernelDispatch<Program>
+  func cumulativeReduce(_ op: CumulativeReduce, _ lines: ReductionRows, of scalar: ScalarType) -> KernelDispatch<
+    Program
+  >
   func dequantize(_ plan: QuantizationPlan) -> KernelDispatch<Program>
   func gather(_ plan: GatherPlan) -> KernelDispatch<Program>
   func gather(_ plan: GatherPlan, of codes: QuantizedOperand) -> KernelDispatch<Program>
@@ -40,12 +42,15 @@ package protocol KernelDispatches: Sendable {
   func integerProduct(_ plan: IntegerProductPlan) -> KernelDispatch<Program>
   func integerUnary(_ function: UnaryFunction, of scalar: ScalarType, count: Int) -> KernelDispatch<Program>
   func layerNormalization(_ op: LayerNormalization, _: RowGroups, _: RowPass, inputs: Int) -> KernelDispatch<Program>
-  func linear(_: RowProduct, _ activation: UnaryFunction?, addsResidual: Bool, _ codes: QuantizedOperand?) -> KernelDispatch<Program>
+  func linear(_: RowProduct, _ activation: UnaryFunction?, addsResidual: Bool, _ codes: QuantizedOperand?)
+    -> KernelDispatch<Program>
   func localResponseNormalization(_ op: LocalResponseNormalization, _ shape: BlockedShape) -> KernelDispatch<Program>
   func matmul(_ plan: MatMulPlan) -> KernelDispatch<Program>
   func pad(_ plan: PadPlan) -> KernelDispatch<Program>
   func pool(_ function: Pool.Function, _ window: SpatialWindow, planes: Int) -> KernelDispatch<Program>
-  func poolVolume(_ function: Pool.Function, _ window: SpatialWindow, planes: Int, of: ScalarType) -> KernelDispatch<Program>
+  func poolVolume(_ function: Pool.Function, _ window: SpatialWindow, planes: Int, of: ScalarType) -> KernelDispatch<
+    Program
+  >
   func quantize(_ plan: QuantizationPlan) -> KernelDispatch<Program>
   func randomUniform(_ op: RandomUniform, count: Int) -> KernelDispatch<Program>
   func rank(_ pass: RankPass) -> KernelDispatch<Program>

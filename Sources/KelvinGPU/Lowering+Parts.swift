@@ -61,7 +61,8 @@ extension Lowering {
   ///
   /// - Parameter call: returns the dispatch for a piece, which is given as a tensor type.
   @discardableResult func cross(
-    _ type: TensorType, from source: Storage, to destination: Storage, _ call: (TensorType) -> KernelDispatch<Target.Program>?
+    _ type: TensorType, from source: Storage, to destination: Storage,
+    _ call: (TensorType) -> KernelDispatch<Target.Program>?
   ) -> Storage {
     let pieces = pieces(of: type)
     for piece in pieces {
@@ -122,7 +123,9 @@ extension Graph {
     var parts: [ValueID: JoinedPart] = [:]
     for (node, layouts) in zip(nodes, layouts) {
       let layout = layouts.write(0)
-      guard let join = node.op as? Concat, node.inputs.indices.allSatisfy({ layouts.read($0) == layout }) else { continue }
+      guard let join = node.op as? Concat, node.inputs.indices.allSatisfy({ layouts.read($0) == layout }) else {
+        continue
+      }
       let type = self[node.outputs[0]].type
       guard type.shape.dimensions[..<join.axis].allSatisfy({ $0 == 1 }) else { continue }
       var start = 0

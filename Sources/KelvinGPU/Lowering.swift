@@ -192,7 +192,9 @@ package final class Lowering<Target: GPUTarget> {
   /// them, the kernel works on float32 copies and must write all of its result.
   ///
   /// - Returns: the memory that the dispatch writes.
-  @discardableResult package func run(_ call: KernelDispatch<Target.Program>, _ reads: [Storage], _ write: Storage) -> Storage {
+  @discardableResult package func run(_ call: KernelDispatch<Target.Program>, _ reads: [Storage], _ write: Storage)
+    -> Storage
+  {
     guard (reads + [write]).contains(where: \.isHalf) else { return add(call, reads, write) }
     let areWeights = reads.allSatisfy { !$0.isHalf || $0.isWeight }
     let form: HalfStorageMode = write.isHalf ? .all : areWeights ? .weights : .operands

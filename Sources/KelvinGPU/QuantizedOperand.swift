@@ -54,7 +54,8 @@ extension Lowering {
   private func blockQuantizedWeight(_ input: Int) throws(DeviceError) -> (name: String, weight: BlockQuantizedWeight)? {
     guard target.unpacksWeights else { return nil }
     let (name, weight) = try constantWeight(input)
-    guard let blockQuantized = weight.blockQuantized, blockQuantized.blocks.dimensions.dropFirst(2).allSatisfy({ $0 == 1 }),
+    guard let blockQuantized = weight.blockQuantized,
+      blockQuantized.blocks.dimensions.dropFirst(2).allSatisfy({ $0 == 1 }),
       blockQuantized.blocks[1] == 1 || blockQuantized.type.shape[1] / blockQuantized.blocks[1] % 4 == 0
     else { return nil }
     return (name, blockQuantized)

@@ -33,7 +33,8 @@ package struct DictionaryRow: HostOperation {
     for (place, entry) in zip(keys, dictionary.values).sorted(by: { $0.0 < $1.0 }).enumerated() {
       let column = length == nil ? place : Int(entry.0)
       guard row.indices.contains(column) else {
-        throw refused(0, "the key \(entry.0) is outside \(row.count) places", remedy: "give keys from 0 to \(row.count - 1)")
+        throw refused(
+          0, "the key \(entry.0) is outside \(row.count) places", remedy: "give keys from 0 to \(row.count - 1)")
       }
       row[column] = entry.1
     }

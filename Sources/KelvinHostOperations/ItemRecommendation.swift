@@ -94,13 +94,16 @@ package struct ItemRecommendation: HostOperation {
     return results
   }
 
-  private func scored(_ position: Int, _ inputs: [HostValue]) throws(HostOperationError) -> [(place: Int, score: Double)] {
+  private func scored(_ position: Int, _ inputs: [HostValue]) throws(HostOperationError) -> [(
+    place: Int, score: Double
+  )] {
     guard case .dictionary(let dictionary) = inputs[position] else {
       return try listed(position, inputs).map { ($0, 1) }
     }
     guard dictionary.keys.isString == items.isString || dictionary.keys.count == 0 else {
       let (wanted, got) = items.isString ? ("strings", "whole numbers") : ("whole numbers", "strings")
-      throw refused(position, "its items are \(got), expected \(wanted)", remedy: "give items such as \(items.column.preview)")
+      throw refused(
+        position, "its items are \(got), expected \(wanted)", remedy: "give items such as \(items.column.preview)")
     }
     // The sum of floats depends on the order, which a dictionary does not define.
     return zip(dictionary.keys.column.keys, dictionary.values).compactMap { key, score in

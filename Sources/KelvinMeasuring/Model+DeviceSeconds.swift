@@ -1,6 +1,6 @@
 import Kelvin
-package import KelvinFeatures
 import KelvinEngine
+package import KelvinFeatures
 import KelvinMeasurements
 import KelvinRuntime
 
@@ -28,7 +28,9 @@ extension Model {
         for _ in 0..<Self.deviceRuns {
           try session.run()
           var seconds: [String: Double] = [:]
-          for event in session.trace() where event.kind != .region { seconds[event.device, default: 0] += event.duration }
+          for event in session.trace() where event.kind != .region {
+            seconds[event.device, default: 0] += event.duration
+          }
           for (device, time) in seconds { runs[device, default: []].append(time) }
         }
         for (device, times) in runs { sums[device, default: 0] += times.sorted()[times.count / 2] }

@@ -124,7 +124,8 @@ extension ONNXNode {
       else { return false }
       return past.count == 4 && past[0] == 1 && past[2] ?? 0 > 0 && past == present
     }
-    guard isRoom(keys), isRoom(values), info(graph.inputs, inputs[total]) != nil, graph.initializers[inputs[total]] == nil
+    guard isRoom(keys), isRoom(values), info(graph.inputs, inputs[total]) != nil,
+      graph.initializers[inputs[total]] == nil
     else { return self }
     var node = self
     node.inputs[total] = ""

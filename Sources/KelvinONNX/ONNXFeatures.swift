@@ -1,8 +1,8 @@
 import FoundationEssentials
 import KelvinBasics
 import KelvinGraph
-import KelvinImport
 import KelvinHostOperations
+import KelvinImport
 
 /// The typed features of an ONNX model: tensors, images if the metadata describes them, and a classifier if there are
 /// labels.

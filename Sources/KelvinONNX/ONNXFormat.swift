@@ -95,6 +95,8 @@ private func function(
   var function = try Function(
     inputs: features.inputs, outputs: features.outputs, parts: parts + features.steps.map { .host($0) }
   ).checked(file: file)
-  function.runningOnHost = { names in try KelvinONNX.function(of: given, file: file, files: files, hostControlFlow: names) }
+  function.runningOnHost = { names in
+    try KelvinONNX.function(of: given, file: file, files: files, hostControlFlow: names)
+  }
   return function
 }

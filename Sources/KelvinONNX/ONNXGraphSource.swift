@@ -1,6 +1,6 @@
 import KelvinGraph
-import KelvinImport
 import KelvinHostOperations
+import KelvinImport
 
 /// Builds graphs from an ONNX model.
 struct ONNXGraphSource: GraphSource {
@@ -109,7 +109,8 @@ struct ONNXGraphSource: GraphSource {
     let operation = ONNXOperation(
       node: node, opset: model.opset, inputs: operands, entities: entities,
       lowPrecisionTypes: node.inputs.map(scope.lowPrecisionType),
-      valueDependentInputs: sequence?.valueDependentInputs ?? control?.valueDependentInputs(node) ?? mapper?.valueDependentInputs ?? [],
+      valueDependentInputs: sequence?.valueDependentInputs ?? control?.valueDependentInputs(node) ?? mapper?
+        .valueDependentInputs ?? [],
       emitter: scope.emitter, file: file, files: files)
     let results: [ONNXEntity] =
       if let sequence {

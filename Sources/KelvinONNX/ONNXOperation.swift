@@ -25,7 +25,9 @@ struct ONNXOperation {
 
   func optional(_ index: Int) -> ValueID? { index < inputs.count ? inputs[index] : nil }
 
-  func lowPrecisionType(_ index: Int) -> ONNXLowPrecisionType? { index < lowPrecisionTypes.count ? lowPrecisionTypes[index] : nil }
+  func lowPrecisionType(_ index: Int) -> ONNXLowPrecisionType? {
+    index < lowPrecisionTypes.count ? lowPrecisionTypes[index] : nil
+  }
 
   /// Returns the inputs, at least one, none of which may be omitted.
   func allInputs() throws -> [ValueID] {
@@ -101,7 +103,8 @@ struct ONNXMapper: OperationMapper {
   let map: @Sendable (ONNXOperation) throws -> [ValueID]
 
   init(
-    _ name: String, valueDependent valueDependentInputs: Set<Int> = [], readsOnlyShapes: Bool = false, hasDataDependentShape: Bool = false,
+    _ name: String, valueDependent valueDependentInputs: Set<Int> = [], readsOnlyShapes: Bool = false,
+    hasDataDependentShape: Bool = false,
     _ map: @escaping @Sendable (ONNXOperation) throws -> [ValueID]
   ) {
     self.name = name

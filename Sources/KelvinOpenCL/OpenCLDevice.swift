@@ -77,10 +77,12 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
     ].joined(separator: "\n")
     let options = tuning.options
     kernelTrust = KernelTrust(
-      driver: info.driver, identity: "opencl/\(Digest("\(identity)\n\(options)\n\(usesPackedDotProducts)\n\(sourceDigest)"))")
+      driver: info.driver,
+      identity: "opencl/\(Digest("\(identity)\n\(options)\n\(usesPackedDotProducts)\n\(sourceDigest)"))")
     var limits = TensorLimits(bytes: largestBuffer)
     limits.elements = min(limits.elements, imitation.elementLimit ?? .max)
-    let target = OpenCLTarget(device: info.id, tuning: tuning, limits: limits, usesPackedDotProducts: usesPackedDotProducts)
+    let target = OpenCLTarget(
+      device: info.id, tuning: tuning, limits: limits, usesPackedDotProducts: usesPackedDotProducts)
     kernels = GPUKernels(target, trust: kernelTrust)
     let name = library.text(ofPlatform: platform, CL_PLATFORM_NAME)
     programs = ProgramLibrary(

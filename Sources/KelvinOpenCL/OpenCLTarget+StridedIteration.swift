@@ -6,7 +6,9 @@ extension OpenCLTarget {
   /// them.
   ///
   /// - Parameter step: the least number of elements of a row that an item processes.
-  func iterating(_ iteration: StridedIteration, _ kernel: KernelName, _ numbers: [Int], step: Int = 1) -> KernelDispatch<KernelName> {
+  func iterating(_ iteration: StridedIteration, _ kernel: KernelName, _ numbers: [Int], step: Int = 1)
+    -> KernelDispatch<KernelName>
+  {
     let outer = iteration.axes.dropLast()
     let row = iteration.axes[iteration.axes.count - 1]
     let rowCount = outer.reduce(1) { $0 * $1.size }

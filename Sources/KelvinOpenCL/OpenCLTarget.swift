@@ -33,7 +33,9 @@ struct OpenCLTarget: GPUTarget {
   var unpacksWeights: Bool { tuning.unpacksWeights }
 
   init(device: String, tuning: Tuning, limits: TensorLimits, usesPackedDotProducts: Bool) {
-    (self.device, self.tuning, self.limits, self.usesPackedDotProducts) = (device, tuning, limits, usesPackedDotProducts)
+    (self.device, self.tuning, self.limits, self.usesPackedDotProducts) = (
+      device, tuning, limits, usesPackedDotProducts
+    )
     halves = tuning.storesHalves ? .float16 : .none
   }
 
@@ -56,7 +58,8 @@ struct OpenCLTarget: GPUTarget {
   /// - Parameter items: work items along up to three dimensions; the first is rounded up to whole groups.
   func call(_ kernel: KernelName, _ parameters: Parameters, items: Int...) -> KernelDispatch<KernelName> {
     let first = (items[0] + tuning.group - 1) / tuning.group * tuning.group
-    return KernelDispatch(kernel, parameters, grid: [first, items.count > 1 ? items[1] : 1, items.count > 2 ? items[2] : 1])
+    return KernelDispatch(
+      kernel, parameters, grid: [first, items.count > 1 ? items[1] : 1, items.count > 2 ? items[2] : 1])
   }
 
   /// Returns the number of pieces of at most `size` that make up `count`.

@@ -49,7 +49,8 @@ struct ConvolutionVariant: Hashable, Sendable {
 /// The files that programs share beyond the prelude, by program.
 private let commonFiles = [
   "binary": ["variant"], "convolution": ["variant", "meanings", "codes"], "unary": ["variant"],
-  "quantized_binary": ["strided_iteration"], "compare": ["strided_iteration"], "gather_elements": ["strided_iteration"], "integer": ["strided_iteration"],
+  "quantized_binary": ["strided_iteration"], "compare": ["strided_iteration"], "gather_elements": ["strided_iteration"],
+  "integer": ["strided_iteration"],
   "scatter": ["strided_iteration"], "select": ["strided_iteration"], "dequantize": ["scaling"], "quantize": ["scaling"],
   "gather_codes": ["dialect", "meanings"], "linear": ["dialect", "meanings"],
   "arg_reduce_lines": ["dialect", "lines"], "normalize_lines": ["dialect", "lines"],

@@ -4,15 +4,15 @@ import KelvinGraph
 /// A sequence of every position of a shape in row-major order.
 struct Positions: Sequence, IteratorProtocol {
   private let shape: Shape
-  private var next_: [Int]?
+  private var upcoming: [Int]?
 
   init(_ shape: Shape) {
     self.shape = shape
-    next_ = shape.count == 0 ? nil : [Int](repeating: 0, count: shape.rank)
+    upcoming = shape.count == 0 ? nil : [Int](repeating: 0, count: shape.rank)
   }
 
   mutating func next() -> [Int]? {
-    guard let current = next_ else { return nil }
+    guard let current = upcoming else { return nil }
     var following = current
     var axis = shape.rank - 1
     while axis >= 0 {
@@ -21,7 +21,7 @@ struct Positions: Sequence, IteratorProtocol {
       following[axis] = 0
       axis -= 1
     }
-    next_ = axis < 0 ? nil : following
+    upcoming = axis < 0 ? nil : following
     return current
   }
 }

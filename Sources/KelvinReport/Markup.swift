@@ -53,7 +53,8 @@ struct Markup: Sendable, Hashable, ExpressibleByStringInterpolation {
     var before: Substring = ""
     for (index, word) in text.split(separator: " ", omittingEmptySubsequences: false).enumerated() {
       let unit = word.prefix { !".,;:)".contains($0) }
-      let belongs = before.last == "≈" || before == "=" || word == "=" || before.last?.isNumber == true && units.contains(unit)
+      let belongs =
+        before.last == "≈" || before == "=" || word == "=" || before.last?.isNumber == true && units.contains(unit)
       if index > 0 { result += belongs ? "\u{A0}" : " " }
       result += word
       before = word

@@ -39,7 +39,8 @@ package struct ReportInput: Sendable, Hashable, Codable {
     machine: MachineDescription, model: ReportModel, workload: String, latencyOf: String = "one inference",
     devices: [ReportDevice],
     configurations: [ReportConfiguration] = [], placements: [ReportPlacement] = [], timelines: [ReportTimeline] = [],
-    series: [ReportSeries] = [], tokens: [ReportTokens] = [], accounts: [ReportAccount] = [], checks: [ReportCheck] = [],
+    series: [ReportSeries] = [], tokens: [ReportTokens] = [], accounts: [ReportAccount] = [],
+    checks: [ReportCheck] = [],
     notes: [String] = []
   ) {
     self.title = title

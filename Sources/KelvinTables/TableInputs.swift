@@ -163,7 +163,9 @@ struct TableInputs: Sendable {
       }
     var remedy = canBeNamed ? "; an input of another name is given by --columns \(feature.name)=COLUMN" : ""
     let others: [UInt8] = [UInt8(ascii: ";"), UInt8(ascii: "\t"), UInt8(ascii: ",")]
-    if canBeNamed, columns.count == 1, let other = others.first(where: { $0 != table.separator && columns[0].utf8.contains($0) }) {
+    if canBeNamed, columns.count == 1,
+      let other = others.first(where: { $0 != table.separator && columns[0].utf8.contains($0) })
+    {
       let name = other == UInt8(ascii: "\t") ? "tab" : "'\(Character(Unicode.Scalar(other)))'"
       remedy = "; is it separated by other characters? --separator \(name)"
     }

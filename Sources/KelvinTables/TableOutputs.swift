@@ -53,7 +53,8 @@ struct TableOutputs: Sendable {
         scalar = own
         if let count = feature.rowWidth, count > 1, count <= Self.mostColumns { form = .elements(count) }
       case .dictionary, .dictionaries:
-        let keys = function.hostOperations.compactMap { $0 as? LabelDictionary }.first { $0.output == feature.name }?.keys
+        let keys = function.hostOperations.compactMap { $0 as? LabelDictionary }.first { $0.output == feature.name }?
+          .keys
         if let keys, keys.count <= Self.mostColumns { form = .labels(keys.labels) }
       default: break
       }
@@ -135,7 +136,11 @@ struct TableOutputs: Sendable {
         }
       case .labels(let labels, let places):
         let place = places[row]
-        if output.labelCells.isEmpty { text.add(labels.strings[place]) } else { text.add(raw: output.labelCells[place]) }
+        if output.labelCells.isEmpty {
+          text.add(labels.strings[place])
+        } else {
+          text.add(raw: output.labelCells[place])
+        }
       case .scores(_, let rows): for score in rows[row] { text.add(score) }
       case .absent, nil: text.addEmpty(output.columnCount)
       }

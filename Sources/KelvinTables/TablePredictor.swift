@@ -3,8 +3,8 @@ import KelvinBasics
 import KelvinEngine
 import KelvinFeatures
 import KelvinGraph
-import KelvinRuntime
 import KelvinHostOperations
+import KelvinRuntime
 
 /// The output of a block of rows.
 struct TableRows: Sendable {

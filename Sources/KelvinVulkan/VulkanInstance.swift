@@ -27,7 +27,7 @@ final class VulkanInstance: @unchecked Sendable {
     var handle: VkInstance?
     var application = VkApplicationInfo()
     application.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO
-    application.apiVersion = vulkanVersion1_1
+    application.apiVersion = vulkanVersion11
     var information = VkInstanceCreateInfo()
     information.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO
     let result = withUnsafePointer(to: application) { application in
@@ -111,7 +111,7 @@ final class ValidationLog: Sendable {
   }
 }
 
-let vulkanVersion1_1: UInt32 = 1 << 22 | 1 << 12
+let vulkanVersion11: UInt32 = 1 << 22 | 1 << 12
 
 extension DeviceError {
   static func absent(_ reason: String) -> DeviceError {

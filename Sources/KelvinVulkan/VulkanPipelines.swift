@@ -1,5 +1,5 @@
-import CKelvinSupport
 import CKelvinShaders
+import CKelvinSupport
 import KelvinDevices
 import KelvinGraph
 import Synchronization
@@ -230,7 +230,8 @@ final class VulkanPipelines: @unchecked Sendable {
     _ key: PipelineKey, _ module: VkShaderModule, _ cache: VkPipelineCache?
   ) throws(DeviceError) -> VkPipeline {
     try checkGroup(key)
-    let ids = key.specializationConstants.indices.map { UInt32($0) } + key.formats.indices.map { Self.firstFormat + UInt32($0) }
+    let ids =
+      key.specializationConstants.indices.map { UInt32($0) } + key.formats.indices.map { Self.firstFormat + UInt32($0) }
     let entries = ids.enumerated().map {
       VkSpecializationMapEntry(constantID: $1, offset: UInt32($0 * 4), size: 4)
     }
@@ -238,7 +239,8 @@ final class VulkanPipelines: @unchecked Sendable {
     let result = entries.withUnsafeBufferPointer { entries in
       (key.specializationConstants + key.formats).withUnsafeBytes { specializationConstants in
         var specialization = VkSpecializationInfo(
-          mapEntryCount: UInt32(entries.count), pMapEntries: entries.baseAddress, dataSize: specializationConstants.count,
+          mapEntryCount: UInt32(entries.count), pMapEntries: entries.baseAddress,
+          dataSize: specializationConstants.count,
           pData: specializationConstants.baseAddress)
         return withUnsafePointer(to: &specialization) { specialization in
           "main".withCString { name in

@@ -39,13 +39,15 @@ struct VulkanProperties: Sendable {
   var imitatedMemory: VulkanDeviceOverrides.Memory?
 
   /// - Throws: `.unavailable` if the device does not support Vulkan 1.1 or has no compute queue.
-  init(_ physical: VkPhysicalDevice, _ vk: KelvinVulkan, imitating imitation: VulkanDeviceOverrides?) throws(DeviceError) {
+  init(_ physical: VkPhysicalDevice, _ vk: KelvinVulkan, imitating imitation: VulkanDeviceOverrides?)
+    throws(DeviceError)
+  {
     var properties = VkPhysicalDeviceProperties2()
     properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2
     vk.vkGetPhysicalDeviceProperties2!(physical, &properties)
     let basic = properties.properties
     name = text(basic.deviceName)
-    guard basic.apiVersion >= vulkanVersion1_1 else {
+    guard basic.apiVersion >= vulkanVersion11 else {
       throw .absent("\(text(basic.deviceName)) offers Vulkan \(versionText(basic.apiVersion)); 1.1 is needed")
     }
     var identity = VkPhysicalDeviceIDProperties()

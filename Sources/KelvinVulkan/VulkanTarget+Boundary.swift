@@ -28,7 +28,8 @@ extension VulkanTarget {
   func widen(count: Int) -> KernelDispatch<VulkanProgram> {
     let groups = (count + 3) / 4
     return flat(
-      "unary", [.half4], specializationConstants: [Int(UnaryFunction.noneCode)], Parameters(groups).floats(0, 0), count: groups)
+      "unary", [.half4], specializationConstants: [Int(UnaryFunction.noneCode)], Parameters(groups).floats(0, 0),
+      count: groups)
   }
 
   func narrow(count: Int) -> KernelDispatch<VulkanProgram> { narrow(count: count, keepsFinite: false) }

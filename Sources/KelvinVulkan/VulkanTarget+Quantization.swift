@@ -3,9 +3,11 @@ import KelvinGraph
 
 extension VulkanTarget {
   /// Returns the dispatch of a kernel that looks up each element's scale and zero point.
-  func scaling(_ plan: QuantizationPlan, _ shader: String, _ formats: [OperandFormat], specializationConstants: [Int]) -> KernelDispatch<
-    VulkanProgram
-  > {
+  func scaling(_ plan: QuantizationPlan, _ shader: String, _ formats: [OperandFormat], specializationConstants: [Int])
+    -> KernelDispatch<
+      VulkanProgram
+    >
+  {
     let strides = plan.strides
     return flat(
       shader, formats, specializationConstants: specializationConstants,

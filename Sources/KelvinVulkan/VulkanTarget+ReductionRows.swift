@@ -7,12 +7,14 @@ extension VulkanTarget {
   ///
   /// - Parameter makesParts: whether the result is float32 even if floats are stored as float16.
   func sharing(
-    _ groups: RowGroups, _ shader: String, makesParts: Bool = false, _ formats: [OperandFormat], specializationConstants: [Int] = [],
+    _ groups: RowGroups, _ shader: String, makesParts: Bool = false, _ formats: [OperandFormat],
+    specializationConstants: [Int] = [],
     _ own: (Parameters) -> Parameters = { $0 }
   ) -> KernelDispatch<VulkanProgram> {
     let (x, z) = folded(groups.count)
     return call(
-      shader + (makesParts ? Self.partsSuffix : "_lines"), formats, group: traits.flatGroup, specializationConstants: specializationConstants,
+      shader + (makesParts ? Self.partsSuffix : "_lines"), formats, group: traits.flatGroup,
+      specializationConstants: specializationConstants,
       own(Parameters(groups.parameters)), groups: [x, 1, z])
   }
 

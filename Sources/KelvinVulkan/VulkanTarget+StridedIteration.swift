@@ -7,7 +7,8 @@ extension VulkanTarget {
   ///   - specializationConstants: specialization constants after the number of axes.
   ///   - leading: parameters between the count and the sizes.
   func iterating(
-    _ iteration: StridedIteration, _ shader: String, _ formats: [OperandFormat], isHalf: Bool = false, specializationConstants: [Int],
+    _ iteration: StridedIteration, _ shader: String, _ formats: [OperandFormat], isHalf: Bool = false,
+    specializationConstants: [Int],
     leading: [Int] = []
   ) -> KernelDispatch<VulkanProgram> {
     flat(

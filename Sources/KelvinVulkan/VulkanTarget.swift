@@ -88,12 +88,14 @@ struct VulkanTarget: GPUTarget {
 
   /// Returns a dispatch with one invocation for each of `count` elements; `count` is the kernel's first parameter.
   func flat(
-    _ shader: String, _ formats: [OperandFormat], isHalf: Bool = false, specializationConstants: [Int] = [], _ parameters: Parameters,
+    _ shader: String, _ formats: [OperandFormat], isHalf: Bool = false, specializationConstants: [Int] = [],
+    _ parameters: Parameters,
     count: Int
   ) -> KernelDispatch<VulkanProgram> {
     let (x, z) = folded((count + traits.flatGroup - 1) / traits.flatGroup)
     return call(
-      shader, formats, isHalf: isHalf, group: traits.flatGroup, specializationConstants: specializationConstants, parameters, groups: [x, 1, z])
+      shader, formats, isHalf: isHalf, group: traits.flatGroup, specializationConstants: specializationConstants,
+      parameters, groups: [x, 1, z])
   }
 
   /// Splits a long side of a grid into x and z, both within the device's limit.

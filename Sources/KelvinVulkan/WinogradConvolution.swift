@@ -132,7 +132,8 @@ struct WinogradConvolution: Sendable {
     let window = plan.window
     let (shader, epilogue) = traits.bounded("winograd_repair", op.epilogue)
     return target.flat(
-      shader, [.float4, .wide4, .float4] + residuals, specializationConstants: specializationConstants(epilogue) + [product.tile / 4],
+      shader, [.float4, .wide4, .float4] + residuals,
+      specializationConstants: specializationConstants(epilogue) + [product.tile / 4],
       Parameters(
         [plan.tiles * outputBlocks, plan.tiles, outputBlocks, storedBlocks, plan.rows, plan.columns] + window.output
           + [outputs, inputBlocks] + window.input + window.before

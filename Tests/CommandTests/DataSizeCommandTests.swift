@@ -49,7 +49,8 @@ import Testing
     let model = "\(Kelvin.root)/Tests/Vectors/DataSizes/Unsampled/reshaped.onnx"
     let result = Kelvin.run("plan", model, "--units", "cpu-only", "--no-cache", "--verbose")
     #expect(result.errors.contains("it is left out (--input gives a run its inputs)"), "\(result)")
-    #expect(result.output.contains("Nothing to place: no sample run came to its graphs, 2 operations"), "\(result.output)")
+    #expect(
+      result.output.contains("Nothing to place: no sample run came to its graphs, 2 operations"), "\(result.output)")
     #expect(result.output.contains("no sample run came to it"), "\(result.output)")
   }
 

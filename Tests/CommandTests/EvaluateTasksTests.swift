@@ -31,7 +31,8 @@ import Testing
     let grey = (0..<256).map { IndexedPNG.Color(red: UInt8($0), green: UInt8($0), blue: UInt8($0)) }
     folder.write(TemporaryFolder.read("\(Self.vision)/scene.png"), "set/images/\(name).png")
     folder.write(
-      try IndexedPNG.encode(width: Self.width, height: Self.height, indices: map, palette: grey), "set/labels/\(name).png")
+      try IndexedPNG.encode(width: Self.width, height: Self.height, indices: map, palette: grey),
+      "set/labels/\(name).png")
   }
 
   private func share(_ result: JSONValue, _ label: String) -> Double? {
@@ -122,16 +123,18 @@ import Testing
     let scene = "\(Self.vision)/scene.png"
     let document = TemporaryFolder.read("\(Self.vision)/expected.json")
     let cases = try #require(try JSONValue(String(decoding: document, as: UTF8.self))["detect"]?.array)
-    let known = try #require(cases.first {
-      $0["rule"]?.text == "scaleToFill" && $0["orientation"]?.number == 1 && $0["region"]?.array == nil
-    }?["objects"]?.array)
+    let known = try #require(
+      cases.first {
+        $0["rule"]?.text == "scaleToFill" && $0["orientation"]?.number == 1 && $0["region"]?.array == nil
+      }?["objects"]?.array)
     func annotations(_ shift: Double) throws -> String {
       try known.map { object in
         let box = try #require(object["box"]?.array).compactMap(\.number)
         let scores = try ["red", "green", "blue"].map { try #require(object["scores"]?[$0]?.number) }
         let label = try #require(scores.indices.max { scores[$0] < scores[$1] })
         let (x, y) = (box[0] * 48 + shift, (1 - box[1] - box[3]) * 32)
-        return #"{"image_id": 1, "category_id": \#(label + 1), "bbox": [\#(x), \#(y), \#(box[2] * 48), \#(box[3] * 32)]}"#
+        return
+          #"{"image_id": 1, "category_id": \#(label + 1), "bbox": [\#(x), \#(y), \#(box[2] * 48), \#(box[3] * 32)]}"#
       }.joined(separator: ",")
     }
     func dataset(_ shift: Double, _ name: String) throws -> String {
@@ -184,10 +187,12 @@ import Testing
     #expect(isClose("rootMeanSquareError", (6.5 / 4).squareRoot()), "\(result.output)")
     let without = evaluate(model, folder.write("target,1,2\n1,2,3\n", "few.csv"))
     #expect(without.status == 65 && without.errors.contains("': no column is there for the input '3'"), "\(without)")
-    let empty = evaluate(model, folder.write(lines[0] + "\n1," + String(repeating: ",1", count: 12) + "\n", "empty.csv"))
+    let empty = evaluate(
+      model, folder.write(lines[0] + "\n1," + String(repeating: ",1", count: 12) + "\n", "empty.csv"))
     #expect(empty.status == 65 && empty.errors.contains("empty.csv', line 2, column '1': it is empty"), "\(empty)")
     let text = evaluate(model, folder.write(lines[0] + "\n1,a" + String(repeating: ",1", count: 12) + "\n", "text.csv"))
-    #expect(text.status == 65 && text.errors.contains("text.csv', line 2, column '1': expected a number, got 'a'"), "\(text)")
+    #expect(
+      text.status == 65 && text.errors.contains("text.csv', line 2, column '1': expected a number, got 'a'"), "\(text)")
     let short = evaluate(model, folder.write(lines[0] + "\n1,2\n", "short.csv"))
     #expect(short.status == 65 && short.errors.contains("line 2: it has 2 cells, expected 14"), "\(short)")
   }

@@ -106,7 +106,8 @@ import Testing
     let verdict = try #require(document["verdict"])
     #expect(names.contains(verdict["model"]?.text ?? ""))
     let front = try #require(verdict["front"]?.array).compactMap(\.text)
-    #expect(results.filter { $0["isOnFront"]?.bool == true }.compactMap { $0["model"]?.text }.sorted() == front.sorted())
+    #expect(
+      results.filter { $0["isOnFront"]?.bool == true }.compactMap { $0["model"]?.text }.sorted() == front.sorted())
     for one in results {
       let device = one["model"]?.text?.hasPrefix("cpu") == true ? "cpu" : "reference"
       #expect(one["devices"]?[device]?.number.map { $0 > 0 } == true, "\(result.output)")

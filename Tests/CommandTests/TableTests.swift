@@ -46,7 +46,8 @@ import Testing
 
   @Test func columnErrorsNameTheTable() {
     let twice = predict(["--csv", folder.write("a,b,b\n1,2,3\n", "twice.csv")])
-    #expect(twice.status == 65 && twice.errors.contains("twice.csv': the columns 2 and 3 are both called 'b'"), "\(twice)")
+    #expect(
+      twice.status == 65 && twice.errors.contains("twice.csv': the columns 2 and 3 are both called 'b'"), "\(twice)")
     let few = predict(["--csv", folder.write("a,b,c\n1,2,3\n", "few.csv")])
     #expect(few.status == 65 && few.errors.contains("few.csv': no column is there for the input 'd'"), "\(few)")
   }

@@ -1,8 +1,8 @@
 import KelvinEngine
 import KelvinGraph
+import KelvinHostOperations
 import KelvinImport
 import KelvinReference
-import KelvinHostOperations
 import TestSupport
 import Testing
 

@@ -1,9 +1,9 @@
 import KelvinCoreML
 import KelvinGraph
+import KelvinHostOperations
 import KelvinImport
 import KelvinONNX
 import KelvinReference
-import KelvinHostOperations
 import TestSupport
 import Testing
 

@@ -240,7 +240,9 @@ extension HeavyTests {
 
   @Test func unsupportedActivationsAndMetricsAreNamed() {
     expect(
-      .microsoft("FusedConv", input: [1, 2, 5, 5], ["w"], ["activation": .text("Mish")]) { $0.ramp("w", [2, 2, 3, 3]) },
+      .microsoft("FusedConv", input: [1, 2, 5, 5], ["w"], ["activation": .text("Mish")]) {
+        $0.ramp("w", [2, 2, 3, 3])
+      },
       "'Mish'")
     expect(.microsoft("CDist", input: [2, 3], ["x"], ["metric": .text("cosine")]), "'cosine'")
   }

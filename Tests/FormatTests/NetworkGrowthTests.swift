@@ -13,7 +13,9 @@ extension HeavyTests {
     ///
     /// - Parameter breaks: whether each of the sums in it is followed by a branch that may end the loop.
     static func sums(_ count: Int, breaks: Bool) -> [UInt8] {
-      func layer(_ wire: inout Wire, _ name: String, _ input: String, _ output: String, _ type: Int, _ parameters: [UInt8]) {
+      func layer(
+        _ wire: inout Wire, _ name: String, _ input: String, _ output: String, _ type: Int, _ parameters: [UInt8]
+      ) {
         wire.message(1) { layer in
           layer.text(1, name)
           if !input.isEmpty { layer.text(2, input) }

@@ -2,10 +2,10 @@ import FoundationEssentials
 import KelvinBasics
 import KelvinEngine
 import KelvinGraph
+import KelvinHostOperations
 import KelvinImport
 import KelvinONNX
 import KelvinReference
-import KelvinHostOperations
 import TestSupport
 import Testing
 
@@ -118,7 +118,9 @@ import Testing
       var file = ONNXFile()
       file.input("x", [-1], type: type)
       file.initializer(ONNXFile.tensor("pairs", shape))
-      for (name, value) in [("last", -1), ("far", -99), ("zero", 0)] { file.initializer(ONNXFile.tensor(name, [value])) }
+      for (name, value) in [("last", -1), ("far", -99), ("zero", 0)] {
+        file.initializer(ONNXFile.tensor(name, [value]))
+      }
       if reversed { file.node("Slice", ["x", "last", "far", "zero", "last"], ["r"]) }
       file.node("Reshape", [reversed ? "r" : "x", "pairs"], ["y"])
       file.output("y", [-1, 2], type: type)
@@ -130,7 +132,9 @@ import Testing
       #expect(built.allSatisfy { $0.graph == nil })
       let four = try function.builtGraphs(shapes: ["x": [4]], evaluator: ReferenceEvaluator())
       #expect(four.allSatisfy { $0.graph != nil })
-      #expect(throws: (any Error).self) { try function.builtGraphs(shapes: ["x": [3]], evaluator: ReferenceEvaluator()) }
+      #expect(throws: (any Error).self) {
+        try function.builtGraphs(shapes: ["x": [3]], evaluator: ReferenceEvaluator())
+      }
     }
   }
 

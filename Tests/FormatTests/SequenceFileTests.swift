@@ -1,8 +1,8 @@
 import KelvinGraph
+import KelvinHostOperations
 import KelvinImport
 import KelvinONNX
 import KelvinReference
-import KelvinHostOperations
 import TestSupport
 import Testing
 
@@ -41,7 +41,9 @@ import Testing
         }
       }
     }
-    for input in [value("trip", 7), value("condition", 9), value("before", 1, isSequence: true)] { body.bytes(11, input) }
+    for input in [value("trip", 7), value("condition", 9), value("before", 1, isSequence: true)] {
+      body.bytes(11, input)
+    }
     for output in [value("goes_on", 9), value("after", 1, isSequence: true)] { body.bytes(12, output) }
     var file = ONNXFile()
     file.input("x", [1])

@@ -1,9 +1,9 @@
 import KelvinEngine
 import KelvinGraph
+import KelvinHostOperations
 import KelvinImport
 import KelvinPasses
 import KelvinReference
-import KelvinHostOperations
 import TestSupport
 import Testing
 

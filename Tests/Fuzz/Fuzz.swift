@@ -1,5 +1,5 @@
-import Glibc
 import FuzzTargets
+import Glibc
 
 /// libFuzzer's entry for programs with a main function of their own.
 @_silgen_name("LLVMFuzzerRunDriver")

@@ -1,5 +1,5 @@
-import Glibc
 import FuzzTargets
+import Glibc
 import TestSupport
 import Testing
 

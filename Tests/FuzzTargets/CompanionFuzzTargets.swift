@@ -13,7 +13,8 @@ extension FuzzTarget {
       let vocabulary = try WordPieceVocabulary(contentsOf: companion("vocab.txt", bytes))
       precondition(vocabulary.tokens.contains("[UNK]"))
     },
-    FuzzTarget("head", VisionError.self, .json, longest: 1024, seeds: Seeds.files([".json"], in: "Tests/Vision/Heads")) {
+    FuzzTarget("head", VisionError.self, .json, longest: 1024, seeds: Seeds.files([".json"], in: "Tests/Vision/Heads"))
+    {
       bytes in
       _ = try DetectionHead(contentsOf: companion("head.json", bytes))
     },
@@ -30,16 +31,21 @@ extension FuzzTarget {
       } catch let error as ImageError { throw VisionError.image(error) }
     },
     // Lines of images and classes, or a document.
-    FuzzTarget("labelled", VisionError.self, longest: 512, seeds: Seeds.texts("image,label\na.png,cat\nb.jpg,\"a dog\"\n")) {
+    FuzzTarget(
+      "labelled", VisionError.self, longest: 512, seeds: Seeds.texts("image,label\na.png,cat\nb.jpg,\"a dog\"\n")
+    ) {
       bytes in
       _ = try LabelledImages(contentsOf: companion("labelled.csv", bytes)).labels
     },
-    FuzzTarget("regression", VisionError.self, longest: 512, seeds: Seeds.texts("x,image,target\n1,a.png,2\n3,b.png,4\n")) {
+    FuzzTarget(
+      "regression", VisionError.self, longest: 512, seeds: Seeds.texts("x,image,target\n1,a.png,2\n3,b.png,4\n")
+    ) {
       bytes in
       _ = try RegressionTable(contentsOf: companion("regression.csv", bytes)).columns
     },
     // A table that was read is written as one that reads the same, except for an empty row and a mark before the first.
-    FuzzTarget("table", ModelError.self, longest: 512, seeds: Seeds.texts("a,b\r\n\"x, y\",\"\"\"z\"\"\"\r\n1,\n")) { bytes in
+    FuzzTarget("table", ModelError.self, longest: 512, seeds: Seeds.texts("a,b\r\n\"x, y\",\"\"\"z\"\"\"\r\n1,\n")) {
+      bytes in
       let rows = try rows(bytes)
       guard !rows.contains([""]), rows.first?.first?.unicodeScalars.first != "\u{FEFF}" else { return }
       // Characters that a path cannot contain are skipped.

@@ -16,12 +16,14 @@ extension FuzzTarget {
       _ = try MeasuredProfile(json: Array(bytes), document: "profile.json").json()
     },
     // The result of a calibration is an envelope too.
-    FuzzTarget("envelope", MeasurementError.self, .json, longest: 4096, seeds: Seeds.files([".json"], in: "Profiles/thermal"))
-    { bytes in
+    FuzzTarget(
+      "envelope", MeasurementError.self, .json, longest: 4096, seeds: Seeds.files([".json"], in: "Profiles/thermal")
+    ) { bytes in
       _ = try ThermalEnvelope(json: Array(bytes), document: "envelope.json").model()
     },
-    FuzzTarget("workload", BenchmarkError.self, .json, longest: 1024, seeds: Seeds.files([".json"], in: "Profiles/workloads"))
-    { bytes in
+    FuzzTarget(
+      "workload", BenchmarkError.self, .json, longest: 1024, seeds: Seeds.files([".json"], in: "Profiles/workloads")
+    ) { bytes in
       _ = try Workload(json: Data(bytes), document: "workload.json")
     },
     FuzzTarget("journal", BenchmarkError.self, .json, longest: 4096, seeds: Seeds.journals) { bytes in

@@ -1,9 +1,9 @@
 import FoundationEssentials
+import KelvinCommands
 import KelvinFeatures
 import KelvinGraph
 import KelvinProfiler
 import KelvinRuntime
-import KelvinCommands
 
 extension FuzzTarget {
   static let texts = [
@@ -19,11 +19,13 @@ extension FuzzTarget {
       guard let objection = ParsedCommandLine.objection(to: arguments) else { return }
       precondition(!objection.isEmpty)
     },
-    FuzzTarget("link", RuntimeError.self, longest: 64, seeds: Seeds.texts("cpu:vulkan:0=64GB/s,5us", "vulkan:0:cpu=1e3KiB/s"))
-    { bytes in
+    FuzzTarget(
+      "link", RuntimeError.self, longest: 64, seeds: Seeds.texts("cpu:vulkan:0=64GB/s,5us", "vulkan:0:cpu=1e3KiB/s")
+    ) { bytes in
       _ = try LinkOverride(String(decoding: bytes, as: UTF8.self), devices: ["cpu", "vulkan:0"])
     },
-    FuzzTarget("units", RuntimeError.self, longest: 64, seeds: Seeds.texts("cpu-and-gpu", "cpu,vulkan:0", "all")) { bytes in
+    FuzzTarget("units", RuntimeError.self, longest: 64, seeds: Seeds.texts("cpu-and-gpu", "cpu,vulkan:0", "all")) {
+      bytes in
       guard let units = UnitsSelection(String(decoding: bytes, as: UTF8.self)) else { return }
       // The description of units names the same units.
       precondition(UnitsSelection(units.description) == units, units.description)
@@ -36,7 +38,8 @@ extension FuzzTarget {
       guard load.set(parts[0], to: parts[1]) == nil else { return }
       for item in load.items { precondition(load.set(item.name, to: item.text) == nil, item.text) }
     },
-    FuzzTarget("labels", ModelError.self, longest: 256, seeds: Seeds.texts("tench\ngoldfish\r\n\n", "\u{FEFF}a\n")) { bytes in
+    FuzzTarget("labels", ModelError.self, longest: 256, seeds: Seeds.texts("tench\ngoldfish\r\n\n", "\u{FEFF}a\n")) {
+      bytes in
       _ = LabelFile.labels(in: String(decoding: bytes, as: UTF8.self))
     },
   ]

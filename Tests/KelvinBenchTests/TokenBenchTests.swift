@@ -96,7 +96,8 @@ struct TokenBenchTests {
     #expect(lines.contains("Tokens of 'cpu'") && lines.contains("behind 5 to 7 tokens"), "\(lines)")
     #expect(lines.contains("it remembers in: a list in the test"))
     let page = HTMLReport.render(result.report())
-    #expect(page.contains("id=\"tokens\"") && page.contains("behind 5 to 7 tokens") && page.contains("a list in the test"))
+    #expect(
+      page.contains("id=\"tokens\"") && page.contains("behind 5 to 7 tokens") && page.contains("a list in the test"))
     let again = BenchmarkResult(try BenchmarkJournal.read(journal))
     #expect(try again.json() == result.json() && again.lines == result.lines && again.report() == result.report())
   }

@@ -55,9 +55,14 @@ struct WorkloadTests {
     (#"{"format":"kelvin-workload","version":9,"name":"x","kind":"stream"}"#, "version 9"),
     (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"burst"}"#, "one-shot, stream, throughput, tokens"),
     (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"stream","prompt":4}"#, "prompt"),
-    (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"tokens","tokens":1}"#, "expected 2 to 1000000, got 1"),
+    (
+      #"{"format":"kelvin-workload","version":1,"name":"x","kind":"tokens","tokens":1}"#, "expected 2 to 1000000, got 1"
+    ),
     (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"tokens","prompt":0}"#, "prompt"),
-    (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"tokens","iterations":9}"#, "means nothing for a tokens"),
+    (
+      #"{"format":"kelvin-workload","version":1,"name":"x","kind":"tokens","iterations":9}"#,
+      "means nothing for a tokens"
+    ),
 
     (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"stream","fps":0}"#, "fps"),
     (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"stream","fps":"fast"}"#, "fps"),

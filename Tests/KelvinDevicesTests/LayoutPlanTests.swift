@@ -42,7 +42,8 @@ struct LayoutPlanTests {
     net.graph.outputs = [net.node(net.x)]
     let moving = 2 * (LayoutPlan.startCost + 72)
     func choice(_ handicap: Double) -> [Int] {
-      LayoutPlan(net.graph, [[implementation(reads: blocks, writes: blocks), implementation(handicap: handicap)]]).choices
+      LayoutPlan(net.graph, [[implementation(reads: blocks, writes: blocks), implementation(handicap: handicap)]])
+        .choices
     }
     #expect(choice(moving - 1) == [1])
     #expect(choice(moving + 1) == [0])
@@ -145,7 +146,9 @@ struct LayoutPlanTests {
   }
 
   /// Every kernel finds its operands where it looks for them, and every output is dense at the end.
-  private func expectReadable(_ graph: Graph, _ implementations: [LayoutPlan.Implementation], _ plan: LayoutPlan, _ name: String) {
+  private func expectReadable(
+    _ graph: Graph, _ implementations: [LayoutPlan.Implementation], _ plan: LayoutPlan, _ name: String
+  ) {
     var held: [ValueID: Set<ValueLayout>] = [:]
     for id in graph.inputs { held[id] = [.dense] }
     func convert(_ node: Int, _ isAfter: Bool) {

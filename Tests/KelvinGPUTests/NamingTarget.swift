@@ -43,7 +43,9 @@ struct NamingTarget: GPUTarget {
   func randomUniform(_ op: RandomUniform, count: Int) -> KernelDispatch<String> { call() }
   func widen(count: Int) -> KernelDispatch<String> { call() }
   func narrow(count: Int) -> KernelDispatch<String> { call() }
-  func enter(_ type: TensorType, _ layout: ValueLayout) -> KernelDispatch<String>? { layout == .dense ? named("enter") : nil }
+  func enter(_ type: TensorType, _ layout: ValueLayout) -> KernelDispatch<String>? {
+    layout == .dense ? named("enter") : nil
+  }
   func leave(_ type: TensorType) -> KernelDispatch<String> { named("leave") }
   func block(_ shape: BlockedShape) -> KernelDispatch<String> { named("block") }
   func unblock(_ shape: BlockedShape) -> KernelDispatch<String> { named("unblock") }
@@ -56,23 +58,32 @@ struct NamingTarget: GPUTarget {
   func compare(_ op: Compare, _ iteration: StridedIteration, of scalar: ScalarType) -> KernelDispatch<String> { call() }
   func convolutionVolume(_ plan: VolumeConvolutionPlan) -> KernelDispatch<String> { call() }
   func copy(_ copy: StridedCopy, byteCount: Int) -> KernelDispatch<String> { call() }
-  func cumulativeReduce(_ op: CumulativeReduce, _ lines: ReductionRows, of scalar: ScalarType) -> KernelDispatch<String> { call() }
+  func cumulativeReduce(_ op: CumulativeReduce, _ lines: ReductionRows, of scalar: ScalarType) -> KernelDispatch<String>
+  { call() }
   func dequantize(_ plan: QuantizationPlan) -> KernelDispatch<String> { call() }
   func gather(_ plan: GatherPlan) -> KernelDispatch<String> { call() }
   func gather(_ plan: GatherPlan, of codes: QuantizedOperand) -> KernelDispatch<String> { call(suffix: " of codes") }
   func gatherElements(_ plan: GatherElementsPlan) -> KernelDispatch<String> { call() }
   func gatherND(_ plan: GatherNDPlan) -> KernelDispatch<String> { call() }
-  func integerBinary(_ op: Binary, _ iteration: StridedIteration, of scalar: ScalarType) -> KernelDispatch<String> { call() }
-  func integerProduct(_ plan: IntegerProductPlan) -> KernelDispatch<String> { call() }
-  func integerUnary(_ function: UnaryFunction, of scalar: ScalarType, count: Int) -> KernelDispatch<String> { call() }
-  func layerNormalization(_ op: LayerNormalization, _ groups: RowGroups, _ pass: RowPass, inputs: Int) -> KernelDispatch<
-    String
-  > { call(suffix: " \(pass)") }
-  func fuses(_ function: UnaryFunction) -> Bool { true }
-  func linear(_: RowProduct, _ activation: UnaryFunction?, addsResidual: Bool, _ codes: QuantizedOperand?) -> KernelDispatch<String> {
+  func integerBinary(_ op: Binary, _ iteration: StridedIteration, of scalar: ScalarType) -> KernelDispatch<String> {
     call()
   }
-  func localResponseNormalization(_ op: LocalResponseNormalization, _ shape: BlockedShape) -> KernelDispatch<String> { call() }
+  func integerProduct(_ plan: IntegerProductPlan) -> KernelDispatch<String> { call() }
+  func integerUnary(_ function: UnaryFunction, of scalar: ScalarType, count: Int) -> KernelDispatch<String> { call() }
+  func layerNormalization(_ op: LayerNormalization, _ groups: RowGroups, _ pass: RowPass, inputs: Int)
+    -> KernelDispatch<
+      String
+    >
+  { call(suffix: " \(pass)") }
+  func fuses(_ function: UnaryFunction) -> Bool { true }
+  func linear(_: RowProduct, _ activation: UnaryFunction?, addsResidual: Bool, _ codes: QuantizedOperand?)
+    -> KernelDispatch<String>
+  {
+    call()
+  }
+  func localResponseNormalization(_ op: LocalResponseNormalization, _ shape: BlockedShape) -> KernelDispatch<String> {
+    call()
+  }
   func matmul(_ plan: MatMulPlan) -> KernelDispatch<String> { call() }
   func pad(_ plan: PadPlan) -> KernelDispatch<String> { call(suffix: " \(plan.axes.map(\.size))") }
   func pool(_ function: Pool.Function, _ window: SpatialWindow, planes: Int) -> KernelDispatch<String> { call() }
@@ -89,11 +100,15 @@ struct NamingTarget: GPUTarget {
   func scatterND(_ plan: ScatterNDPlan) -> KernelDispatch<String> { call() }
   func select(_ iteration: StridedIteration, of scalar: ScalarType) -> KernelDispatch<String> { call() }
   func softmax(_ lines: ReductionRows) -> KernelDispatch<String> { call() }
-  func softmax(_ groups: RowGroups, _ pass: RowPass) -> KernelDispatch<String> { call(suffix: " \(pass) of \(groups.parts)") }
+  func softmax(_ groups: RowGroups, _ pass: RowPass) -> KernelDispatch<String> {
+    call(suffix: " \(pass) of \(groups.parts)")
+  }
   func unary(_ function: UnaryFunction, count: Int) -> KernelDispatch<String> { call(suffix: " of \(count)") }
 
   func offers(_ op: BatchNormalization, _ context: KernelContext<Self>) -> [GPUOffer<Self>] { dense(op, context) }
-  func offers(_ op: Binary, _ iteration: StridedIteration, _ context: KernelContext<Self>) -> [GPUOffer<Self>] { dense(op, context) }
+  func offers(_ op: Binary, _ iteration: StridedIteration, _ context: KernelContext<Self>) -> [GPUOffer<Self>] {
+    dense(op, context)
+  }
   func offers(_ op: Convolution, _ window: SpatialWindow, _ context: KernelContext<Self>) -> [GPUOffer<Self>] {
     [context.blocked(named(op.name))]
   }

@@ -62,7 +62,8 @@ import Testing
     }
     #expect(same == nil && visited == [0, 1, 1])
     let changed = graph.mappingRegions { region, _ in region.graph.nodes[0].regions.isEmpty ? Graph() : nil }
-    #expect(changed?.nodes[0].regions[0].graph.nodes[0].regions[0].graph.nodes[0].regions[0].graph.nodes.isEmpty == true)
+    #expect(
+      changed?.nodes[0].regions[0].graph.nodes[0].regions[0].graph.nodes[0].regions[0].graph.nodes.isEmpty == true)
   }
 
   @Test func smallConstantsAreComputedWhileBuilding() throws {

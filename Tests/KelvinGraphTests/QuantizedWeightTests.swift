@@ -44,7 +44,9 @@ struct QuantizedWeightTests {
     for weight in weights {
       let blockQuantized = try #require(weight.blockQuantized)
       #expect(unpacked(blockQuantized) == weight.dense().floats)
-      #expect([1, 2, 4, 8].contains(blockQuantized.bits) && blockQuantized.bits >= bits && blockQuantized.bits < 2 * max(bits, 2))
+      #expect(
+        [1, 2, 4, 8].contains(blockQuantized.bits) && blockQuantized.bits >= bits
+          && blockQuantized.bits < 2 * max(bits, 2))
       #expect(blockQuantized.codes().allSatisfy { Int($0) < 1 << blockQuantized.bits })
     }
   }

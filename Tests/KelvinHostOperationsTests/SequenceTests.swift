@@ -1,6 +1,6 @@
 import KelvinGraph
-import KelvinImages
 import KelvinHostOperations
+import KelvinImages
 import TestSupport
 import Testing
 

@@ -8,7 +8,9 @@ import Testing
   private let words = StringTensor(["b", "", "é", "e\u{301}", "b", "a"], [2, 3])
 
   /// - Parameter inputs: the operand, behind the slots of what comes before.
-  private func run(_ step: StringIndices, _ inputs: [HostValue]) throws -> (list: [String], end: [Int], places: [Tensor]) {
+  private func run(_ step: StringIndices, _ inputs: [HostValue]) throws -> (
+    list: [String], end: [Int], places: [Tensor]
+  ) {
     let results = try step.run(inputs)
     guard case .strings(let list) = results[0] else { return ([], [], []) }
     let tensors = results.dropFirst().compactMap { if case .tensor(let tensor) = $0 { tensor } else { nil } }
@@ -16,10 +18,12 @@ import Testing
   }
 
   private func step(
-    _ order: StringIndices.Order, behind known: KnownStrings = .empty, from start: String? = nil, after earlier: String? = nil
+    _ order: StringIndices.Order, behind known: KnownStrings = .empty, from start: String? = nil,
+    after earlier: String? = nil
   ) -> StringIndices {
     StringIndices(
-      behind: known, from: start, after: earlier, of: [.slot("x"), .constant(StringTensor(["a", "c"], [2]))], order: order,
+      behind: known, from: start, after: earlier, of: [.slot("x"), .constant(StringTensor(["a", "c"], [2]))],
+      order: order,
       list: "list", end: "end", places: ["p", "q"])
   }
 
@@ -59,7 +63,9 @@ import Testing
   }
 
   private func table(_ results: [HostValue]) throws -> (table: StringTable, tensors: [Tensor]) {
-    guard case .table(let table) = results[0] else { throw HostOperationError(step: "", slot: "", reason: "", remedy: nil) }
+    guard case .table(let table) = results[0] else {
+      throw HostOperationError(step: "", slot: "", reason: "", remedy: nil)
+    }
     return (table, results.dropFirst().compactMap { if case .tensor(let tensor) = $0 { tensor } else { nil } })
   }
 

@@ -5,7 +5,9 @@ import Testing
 /// Steps on strings beyond what the models of `Tests/Vectors/Parts` show.
 @Suite struct StringOperationTests {
   private func strings(_ strings: [String]) -> HostValue { .strings(StringTensor(strings, [strings.count])) }
-  private func list(_ value: HostValue?) -> StringTensor? { if case .strings(let strings)? = value { strings } else { nil } }
+  private func list(_ value: HostValue?) -> StringTensor? {
+    if case .strings(let strings)? = value { strings } else { nil }
+  }
   private func tensor(_ value: HostValue?) -> Tensor? { if case .tensor(let tensor)? = value { tensor } else { nil } }
 
   /// Each pattern with strings that it matches from end to end, and some that it does not.
@@ -76,7 +78,8 @@ import Testing
   }
 
   @Test func stringsBesideEachOtherAreOfOneShapeButForTheirAxis() throws {
-    let step = StringJoin([.slot("x"), .constant(StringTensor(["a", "b"], [2, 1])), .slot("z")], axis: -1, output: "y")
+    let step = StringJoin(
+      [.slot("x"), .constant(StringTensor(["a", "b"], [2, 1])), .slot("z")], axis: -1, output: "y")
     #expect(try step.types([.strings([2, 3]), .strings([2, 0])]) == [.strings([2, 4])])
     #expect(try step.types([.unknown, .strings([2, 0])]) == [.unknown])
     #expect(try step.types([.strings([2, 3]), .strings([3, 1])]) == [.unknown])
@@ -155,7 +158,8 @@ import Testing
     let composed = StringTensor(["\u{e9}", "e\u{301}", "a"], [3])
     let step = StringEquality(StringPair(.slot("x"), .constant(composed)), output: "y")
     #expect(try step.types([.strings([2, 1])]) == [.tensor(TensorType(.bool, [2, 3]))])
-    #expect(tensor(try step.run([.strings(StringTensor(["\u{e9}", "a"], [2, 1]))])[0])?.doubles == [1, 0, 0, 0, 0, 1])
+    #expect(
+      tensor(try step.run([.strings(StringTensor(["\u{e9}", "a"], [2, 1]))])[0])?.doubles == [1, 0, 0, 0, 0, 1])
   }
 
   @Test func bitPatternsArePreserved() throws {

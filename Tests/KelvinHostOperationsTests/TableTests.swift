@@ -9,7 +9,9 @@ import Testing
   private func strings(_ strings: String...) -> HostValue { .strings(StringTensor(strings, [strings.count])) }
 
   private func tensor(_ value: HostValue?) -> Tensor? { if case .tensor(let tensor)? = value { tensor } else { nil } }
-  private func list(_ value: HostValue?) -> StringTensor? { if case .strings(let strings)? = value { strings } else { nil } }
+  private func list(_ value: HostValue?) -> StringTensor? {
+    if case .strings(let strings)? = value { strings } else { nil }
+  }
 
   @Test func aStringHasAnIndexAndAnIndexAString() throws {
     let index = ValueMap(colors, to: .integers([7, -2]), otherwise: nil, input: "x", output: "y")
@@ -61,7 +63,9 @@ import Testing
     #expect(try ignoring.types([.strings([3, 1])]) == [.tensor(TensorType(.float32, [3, 1, 2]))])
     let strict = OneHotVector(colors, ignoresUnknown: false, isOne: true, input: "x", output: "y")
     #expect(tensor(try strict.run([strings("red")])[0])?.shape == [2])
-    #expect { try strict.run([strings("pink")]) } throws: { "\($0)".contains("'pink' is no category; give one of 'red'") }
+    #expect { try strict.run([strings("pink")]) } throws: {
+      "\($0)".contains("'pink' is no category; give one of 'red'")
+    }
     #expect { try strict.run([strings("red", "red")]) } throws: { "\($0)".contains("2 elements, expected one") }
   }
 
@@ -75,14 +79,17 @@ import Testing
     #expect(try run(.strings([]), []) == [0, 0, 0])
     #expect(try run(.integers([]), []) == [0, 0, 0], "an empty dictionary has no kind")
     #expect(try step.types([.dictionary(isByString: true)]) == [.tensor(type)])
-    #expect { try run(.integers([1]), [1]) } throws: { "\($0)".contains("its keys are whole numbers, expected strings") }
+    #expect { try run(.integers([1]), [1]) } throws: {
+      "\($0)".contains("its keys are whole numbers, expected strings")
+    }
     #expect { try step.run([.sequence([])]) } throws: { "\($0)".contains("expected a dictionary, got a sequence") }
   }
 
   @Test func stringsAreTakenByTheirIndices() throws {
     let known = StringTensor(["a", "b", "c"], [3])
     let named = StringGather(.constant(known), at: .slot("i"), axis: 0, output: "y")
-    #expect(list(try named.run([.tensor(Tensor([2, -3] as [Int64], [2, 1]))])[0]) == StringTensor(["c", "a"], [2, 1]))
+    #expect(
+      list(try named.run([.tensor(Tensor([2, -3] as [Int64], [2, 1]))])[0]) == StringTensor(["c", "a"], [2, 1]))
     #expect(try named.types([.tensor(TensorType(.int64, [4, 2]))]) == [.strings([4, 2])])
     let table = HostValue.strings(StringTensor(["a", "b", "c", "d", "e", "f"], [2, 3]))
     let column = StringGather(.slot("x"), at: .constant([-1, 0]), axis: 1, output: "y")

@@ -17,7 +17,9 @@ import Testing
     (.yCbCr709Full, 0.2126, 0.0722, false), (.yCbCr709Video, 0.2126, 0.0722, true),
   ])
   func videoFrameHasItsOriginalColors(format: PixelFormat, red: Double, blue: Double, isVideo: Bool) throws {
-    for color in [[255.0, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 255], [0, 0, 0], [200, 120, 40], [13, 77, 201]] {
+    for color in [
+      [255.0, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 255], [0, 0, 0], [200, 120, 40], [13, 77, 201],
+    ] {
       let part = Self.chroma(color, red: red, blue: blue, isVideo: isVideo)
       // Three by three pixels: the last column and row have chroma of their own.
       let bytes = [UInt8](repeating: part[0], count: 9) + (0..<4).flatMap { _ in [part[1], part[2]] }

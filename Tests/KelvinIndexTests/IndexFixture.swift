@@ -1,5 +1,5 @@
-import KelvinIndex
 import KelvinHostOperations
+import KelvinIndex
 import TestSupport
 
 /// An index in a folder of its own, filled by hand.

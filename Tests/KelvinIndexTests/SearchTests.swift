@@ -1,6 +1,6 @@
 import KelvinFeatures
-import KelvinIndex
 import KelvinHostOperations
+import KelvinIndex
 import Testing
 
 @Suite struct SearchTests {

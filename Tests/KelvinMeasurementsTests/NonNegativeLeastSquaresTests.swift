@@ -11,7 +11,9 @@ struct NonNegativeLeastSquaresTests {
     }
     let targets = rows.map { zip($0, truth).reduce(0) { $0 + $1.0 * $1.1 } }
     let found = NonNegativeLeastSquares.solve(rows, targets)
-    for (found, truth) in zip(found, truth) { #expect(abs(found - truth) <= (truth > 0 ? 1e-5 * truth : 1e-9), "\(found)") }
+    for (found, truth) in zip(found, truth) {
+      #expect(abs(found - truth) <= (truth > 0 ? 1e-5 * truth : 1e-9), "\(found)")
+    }
   }
 
   @Test(arguments: 0..<200)

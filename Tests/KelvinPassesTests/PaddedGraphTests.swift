@@ -44,7 +44,8 @@ import Testing
     return try writer.builder.finish()
   }
 
-  private func padded(_ length: Int, _ body: Body, _ evaluator: any ConstantEvaluator = WholeNumbers()) throws -> Graph {
+  private func padded(_ length: Int, _ body: Body, _ evaluator: any ConstantEvaluator = WholeNumbers()) throws -> Graph
+  {
     try PaddedGraph.rewriting((0..<3).map { try graph(length - $0, body, evaluator) }, padding: "rows")
   }
 
@@ -55,7 +56,8 @@ import Testing
       let (heads, width, total) = (Self.heads, Self.width, length + 1)
       let sines = writer.table([Self.most, width], seed: 1)
       let slice = try writer.add(Slice(starts: [length, 0], counts: [1, width], steps: [1, 1]), sines)
-      let row = try writer.add(Gather(axis: 0), writer.table([Self.most, width], seed: 2), writer.integers(length..<total))
+      let row = try writer.add(
+        Gather(axis: 0), writer.table([Self.most, width], seed: 2), writer.integers(length..<total))
       let placed = try writer.add(Binary(.multiply), try writer.add(Binary(.add), new, slice), row)
       let keys = try writer.add(Concat(axis: 2), past, placed)
       let turned = try writer.add(Transpose([0, 1, 3, 2]), keys)
@@ -67,7 +69,8 @@ import Testing
         // Farther keys count less.
         let far = try writer.add(Binary(.subtract), places, writer.integers(length..<total, [1, 1]))
         let slopes = try writer.add(Cast(.float32), far)
-        scores = try writer.add(Binary(.add), scores, try writer.add(Binary(.multiply), slopes, writer.table([heads, 1, 1], seed: 3)))
+        scores = try writer.add(
+          Binary(.add), scores, try writer.add(Binary(.multiply), slopes, writer.table([heads, 1, 1], seed: 3)))
       case 2:
         // Every third position is masked out, by a table of the causal kind.
         let third = try writer.add(Gather(axis: 1), writer.table([1, Self.most], seed: 4), places)
@@ -116,7 +119,10 @@ import Testing
       ({ writer, past, new, _ in [try writer.add(Concat(axis: 2), new, past)] }, "concat"),
       (
         { writer, past, _, _ in
-          [try writer.add(Slice(starts: [0, 0, 0, 0], counts: [1, Self.heads, 2, Self.width], steps: [1, 1, 1, 1]), past)]
+          [
+            try writer.add(
+              Slice(starts: [0, 0, 0, 0], counts: [1, Self.heads, 2, Self.width], steps: [1, 1, 1, 1]), past)
+          ]
         }, "slice"
       ),
       ({ writer, past, _, length in [try writer.add(Reshape([1, Self.heads, length * Self.width]), past)] }, "growth"),

@@ -193,4 +193,3 @@ private struct Asked: Operator {
     #expect(few > 0 && many <= 5 * few, "\(few) questions for 50 branches in each other, \(many) for 200")
   }
 }
-

@@ -75,7 +75,8 @@ import Testing
     let plan = try PlanningProblem(text: text).explain()
     #expect(plan.solution.predicted == 100)
     #expect(
-      plan.nodes[1].reason == "kept: moving costs more than it saves (gpu would save 35.0 s here and add 2 min 45 s elsewhere)"
+      plan.nodes[1].reason
+        == "kept: moving costs more than it saves (gpu would save 35.0 s here and add 2 min 45 s elsewhere)"
     )
     #expect(plan.nodes[1].regret == 130)
   }

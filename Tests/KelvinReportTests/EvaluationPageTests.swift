@@ -20,21 +20,24 @@ import Testing
       ],
       mistakes: [
         .init(
-          image: .init(path: "a.png", labels: [(evil, "3 %")], width: 0, height: 0, thumbnail: nil, fault: "it is gone"),
+          image: .init(
+            path: "a.png", labels: [(evil, "3 %")], width: 0, height: 0, thumbnail: nil, fault: "it is gone"),
           caption: "off by 3")
       ])
   }
 
   private static func page(_ contestants: [EvaluationPage.BenchmarkCandidate]) -> String {
     EvaluationPage(
-      title: "set", summary: "2 images", verdict: "Take this one, p = 1.000.", measures: ["Top-1", "Top-5"], isShare: true,
+      title: "set", summary: "2 images", verdict: "Take this one, p = 1.000.", measures: ["Top-1", "Top-5"],
+      isShare: true,
       isBetterWhenLarger: true, contestants: contestants, notes: [evil], kelvinVersion: "0"
     ).render()
   }
 
   @Test func emptyColumnIsOmitted() {
     let bare = Self.page([Self.contestant("a", 0.5, seconds: 1)])
-    #expect(!bare.contains(">On<") && !bare.contains(">Memory<") && !bare.contains(">Top-5<") && bare.contains(">Warm<"))
+    #expect(
+      !bare.contains(">On<") && !bare.contains(">Memory<") && !bare.contains(">Top-5<") && bare.contains(">Warm<"))
     let placed = Self.page([
       Self.contestant("a", 0.5, seconds: 1), Self.contestant("b", 0.6, seconds: 1, devices: "cpu"),
     ])
@@ -69,7 +72,8 @@ import Testing
     ])
     let checked = try PageTool.run("dev/page.py", "check", on: Array(page.utf8), suffix: ".html")
     #expect(checked.status == 0, "\(checked.output)")
-    #expect(checked.output.contains("\"charts\": 5") && checked.output.contains("\"configurations\": 2"), "\(checked.output)")
+    #expect(
+      checked.output.contains("\"charts\": 5") && checked.output.contains("\"configurations\": 2"), "\(checked.output)")
   }
 
   @Test(.slow, .enabled(if: PageTool.hasPython && PageTool.hasChromium, "needs python3 and chromium"))

@@ -76,7 +76,8 @@ struct ReportPageTests {
       ReportSeries(
         units: "\(count) frames",
         points: (0..<count).map { .init(at: Double($0) * 0.02, latency: 0.004) },
-        heat: (0..<(count + 1) / 2).map { .init(at: Double($0), state: .nominal, headroom: 0.25) }, heatSource: "a model")
+        heat: (0..<(count + 1) / 2).map { .init(at: Double($0), state: .nominal, headroom: 0.25) },
+        heatSource: "a model")
     }
     let found = try check(HTMLReport.render(input))
     #expect(found.status == 0, "\(found.output)")

@@ -93,7 +93,8 @@ import Testing
         let request = PlanRequest(units: .devices(["reference"]))
         let plan = try Planner(inventory: inventory, costs: CostSheet()).problem(graph, request).solve()
         let model = try CompiledModel(
-          graph, placement: plan.placement, transfers: plan.transfers, inventory: inventory, precision: .full, threads: 1,
+          graph, placement: plan.placement, transfers: plan.transfers, inventory: inventory, precision: .full,
+          threads: 1,
           storage: { _ in (MemoryPackedWeights(), NoBlobCache()) })
         _ = try model.makeSession()
         return process.processorSeconds - before

@@ -141,7 +141,8 @@ import Testing
     var measured = profile()
     let infos = ["cpu", "opencl:0", "opencl:1"].map {
       DeviceInfo(
-        id: $0, name: $0, kind: $0 == "cpu" ? .cpu : .software, driver: "test", version: "1", memory: 0, resource: "cpu")
+        id: $0, name: $0, kind: $0 == "cpu" ? .cpu : .software, driver: "test", version: "1", memory: 0, resource: "cpu"
+      )
     }
     let cards = Array(infos.dropFirst())
     #expect(Set(CostSheet(measured).resources(of: cards).values) == ["cpu"])

@@ -21,7 +21,8 @@ struct StreamAlternativeTests {
       ])
   }
 
-  private func ways(_ context: ModelContext, _ units: String, _ precision: Precision = .automatic) throws -> [StreamVariant]
+  private func ways(_ context: ModelContext, _ units: String, _ precision: Precision = .automatic) throws
+    -> [StreamVariant]
   {
     let request = PlanRequest(units: UnitsSelection(units) ?? .all, precision: precision, threads: 4)
     return try context.streamVariants(try context.explain(request), precision: precision, threads: 4)

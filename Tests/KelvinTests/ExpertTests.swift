@@ -14,7 +14,8 @@ import Testing
     let function = try readModel(at: "\(Self.folder)/\(name).onnx").function(nil)
     var graph = try function.graph(shapes: [:], evaluator: ReferenceEvaluator())
     let loops = graph.nodes.filter { $0.op is Loop }
-    let routes = try #require(vector.inputs.first { $0.tensor.shape.rank == 2 && $0.tensor.shape[1] == loops.count }?.tensor)
+    let routes = try #require(
+      vector.inputs.first { $0.tensor.shape.rank == 2 && $0.tensor.shape[1] == loops.count }?.tensor)
     let best = try #require(graph.nodes.first { ($0.op as? TopK)?.axis == 1 && $0.name.hasSuffix("/best") })
     let tokens = routes.shape[0]
     let chosen = graph[best.outputs[0]].type.shape[1]

@@ -212,7 +212,9 @@ import Testing
     let links = Function(
       inputs: [Feature(name: "start", type: any), Feature(name: "limit", type: any)],
       outputs: [Feature(name: "20", type: any)],
-      parts: [.loop(loop)] + (10..<20).map { .host(Link(place: $0, memory: memory)) } + [graph("shift", "20", "u", .relu)])
+      parts: [.loop(loop)] + (10..<20).map { .host(Link(place: $0, memory: memory)) } + [
+        graph("shift", "20", "u", .relu)
+      ])
     #expect(try predict(links, start: [0], limit: [3])["20"]?.multiArrayValue?.doubles == [34])
   }
 
@@ -254,7 +256,8 @@ import Testing
   @Test func invalidLoopValuesAreNamed() throws {
     #expect { try predict(loop(least: 0), start: [0], limit: [9]) } throws: { error in
       let string = "\(error)"
-      return string.contains("loop 'ramps'") && string.contains("'doubled'") && string.contains("its rows become one array")
+      return string.contains("loop 'ramps'") && string.contains("'doubled'")
+        && string.contains("its rows become one array")
     }
     #expect { try predict(loop(least: 1), start: [0], limit: [1, 2]) } throws: {
       "\($0)".contains("'limit'") && "\($0)".contains("expected one number")
@@ -329,7 +332,9 @@ import Testing
 
   @Test func valueOfWrongKindIsNamed() throws {
     let predictor = try predictor(function())
-    let numbers = DictionaryFeatureProvider(dictionary: ["strings": FeatureValue(sequence: FeatureSequence(int64s: [1]))])
+    let numbers = DictionaryFeatureProvider(dictionary: [
+      "strings": FeatureValue(sequence: FeatureSequence(int64s: [1]))
+    ])
     #expect { try predictor.predict(numbers, [:], nil) } throws: { error in
       "\(error)".contains("'strings'") && "\(error)".contains("expected sequence")
     }

@@ -83,7 +83,8 @@ import Testing
   /// The host executes a loop in a branch together with the branch; the other side is a graph.
   @Test func hostBranchHasPartsForEachSide() throws {
     let function = try readModel(at: "\(Self.folder)/guarded.onnx").function(nil)
-    let branch = try #require(function.parts.lazy.compactMap { if case .branch(let branch) = $0 { branch } else { nil } }.first)
+    let branch = try #require(
+      function.parts.lazy.compactMap { if case .branch(let branch) = $0 { branch } else { nil } }.first)
     #expect(branch.name == "side" && branch.condition == "is_there" && branch.outputs == ["chosen", "number"])
     #expect(branch.then.left == ["long", "trips"] && branch.otherwise.left == ["short", "none"])
     #expect(branch.then.parts.map(\.place) == ["graph 'main.2.then.1'", "loop 'grow'"])

@@ -208,7 +208,9 @@ import Testing
 
   @Test(
     "the examples of the articles are parts of compiled programs",
-    arguments: ["Kelvin/Kelvin.docc/Articles/ChoosingDevices", "KelvinMeasuring/KelvinMeasuring.docc/Articles/MeasuringAndHeat"])
+    arguments: [
+      "Kelvin/Kelvin.docc/Articles/ChoosingDevices", "KelvinMeasuring/KelvinMeasuring.docc/Articles/MeasuringAndHeat",
+    ])
   func articles(name: String) throws {
     func lines(_ path: String) throws -> [String] {
       let text = try String(contentsOf: URL(filePath: "\(SharedFiles.projectRoot)/\(path)"), encoding: .utf8)

@@ -34,7 +34,9 @@ import Testing
     let predictor = try predictor()
     let before = predictor.specializationCounts.compilations
     for set in sets + sets[1...] { try predict(predictor, set) }
-    #expect(predictor.specializationCounts.compilations - before == 5, "the last four are there, what the first cost is counted")
+    #expect(
+      predictor.specializationCounts.compilations - before == 5,
+      "the last four are there, what the first cost is counted")
     try predict(predictor, sets[0])
     for set in sets[2...] { try predict(predictor, set) }
     #expect(predictor.specializationCounts.compilations - before == 6)

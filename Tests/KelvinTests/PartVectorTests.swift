@@ -276,7 +276,9 @@ import Testing
     try await check("\(name).mlmodel", try Self.cases("coreml.json", name), .cpuOnly)
   }
 
-  @Test(arguments: ModelFixture.fastDevices) func everyDeviceRunsTheGraphsBetweenHostOperations(device: String) async throws {
+  @Test(arguments: ModelFixture.fastDevices) func everyDeviceRunsTheGraphsBetweenHostOperations(device: String)
+    async throws
+  {
     try await check("words_in_turn.onnx", try Self.cases("expected.json", "words_in_turn"), .devices([device]))
   }
 

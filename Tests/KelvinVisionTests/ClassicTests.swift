@@ -82,7 +82,9 @@ import Testing
 
   @Test func handlersAcceptOptions() throws {
     let request = VNCoreMLRequest(model: try Self.model(Self.digits))
-    let options: [VNImageOption: Any] = [.properties: ["Orientation": 1], .cameraIntrinsics: [Float](repeating: 0, count: 9)]
+    let options: [VNImageOption: Any] = [
+      .properties: ["Orientation": 1], .cameraIntrinsics: [Float](repeating: 0, count: 9),
+    ]
     let pixels = try ImageFile.decode(path: Self.nine.path).pixels
     for handler in [
       VNImageRequestHandler(url: Self.nine, options: options),

@@ -30,7 +30,9 @@ struct WinogradTests {
       var tiles: SpoiledTiles?
       for channels in [128, 256, 512] where tiles == nil {
         let each = try SpoiledTiles([1, channels, 37, 34], filters: channels, number: 1, reference: ReferenceDevice())
-        if device.kernelFamily.implementations(of: each.graph.nodes[0], in: each.graph).contains("winograd") { tiles = each }
+        if device.kernelFamily.implementations(of: each.graph.nodes[0], in: each.graph).contains("winograd") {
+          tiles = each
+        }
       }
       #expect(try #require(tiles).wrongCount(on: device) == 0)
     }

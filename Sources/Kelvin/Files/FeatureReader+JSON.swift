@@ -28,7 +28,9 @@ extension FeatureReader {
     -> FeatureSequence
   {
     let data = try document(text, feature)
-    if elements == .string, let texts = try? JSONText.decode(StringArrayDocument.self, from: data) { return texts.sequence }
+    if elements == .string, let texts = try? JSONText.decode(StringArrayDocument.self, from: data) {
+      return texts.sequence
+    }
     if elements == .int64, let numbers = try? JSONText.decode([Int64].self, from: data) {
       return FeatureSequence(int64s: numbers)
     }

@@ -92,7 +92,8 @@ package struct FeatureWriter {
       if let numbers = pixels.withPixels(\.grayNumbers) {
         let path = place("npy")
         let tensor = Tensor(numbers, [1, 1, pixels.height, pixels.width])
-        try LocalFile.write(NPY.write(tensor.converted(to: pixels.format == .gray16Half ? .float16 : .float32)), to: path)
+        try LocalFile.write(
+          NPY.write(tensor.converted(to: pixels.format == .gray16Half ? .float16 : .float32)), to: path)
         return WrittenFeature(shape: [pixels.height, pixels.width, 1], type: "image", file: path)
       }
       let path = place("png")

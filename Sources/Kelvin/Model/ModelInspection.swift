@@ -2,11 +2,11 @@ import KelvinBasics
 import KelvinEngine
 package import KelvinFeatures
 import KelvinGraph
+import KelvinHostOperations
 import KelvinImport
 import KelvinPasses
 import KelvinReference
 import KelvinRuntime
-import KelvinHostOperations
 
 /// The contents of a model file and the operations that Kelvin does not support, as `kelvin inspect` prints them.
 package struct ModelInspection: Encodable {

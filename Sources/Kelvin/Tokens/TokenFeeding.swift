@@ -67,7 +67,8 @@ package struct TokenFeeding: Sendable {
     for feature in rest {
       if let present = pairs[feature.name] {
         caches.append(try Self.cache(feature, present))
-      } else if !inputs.contains(where: { $0.role == .tokens }), case .tensor(let scalar, let dimensions) = feature.type,
+      } else if !inputs.contains(where: { $0.role == .tokens }),
+        case .tensor(let scalar, let dimensions) = feature.type,
         !scalar.isFloatingPoint
       {
         inputs.append(Input(name: feature.name, role: .tokens, scalar: scalar, dimensions: dimensions))
@@ -78,7 +79,8 @@ package struct TokenFeeding: Sendable {
     let tokens = inputs.filter { $0.role == .tokens }
     guard tokens.count == 1, let read = tokens.first, !read.scalar.isFloatingPoint, !read.dimensions.isEmpty else {
       let names = tokens.map { "'\($0.name)'" }
-      throw Self.refuse(names.isEmpty ? "no input takes tokens" : "\(names.inWords) take tokens, expected one of integers")
+      throw Self.refuse(
+        names.isEmpty ? "no input takes tokens" : "\(names.inWords) take tokens, expected one of integers")
     }
     guard !caches.isEmpty || !states.isEmpty else {
       throw Self.refuse(
@@ -89,7 +91,8 @@ package struct TokenFeeding: Sendable {
     let named = free.filter { roles[$0.name] == .scores }
     let told = named.isEmpty ? free.filter { $0.name.lowercased().contains("logit") } : named
     guard let scores = told.count == 1 ? told.first : free.count == 1 ? free.first : nil else {
-      throw Self.refuse("one of the outputs \(free.map { "'\($0.name)'" }.inWords) has the scores, and nothing says which")
+      throw Self.refuse(
+        "one of the outputs \(free.map { "'\($0.name)'" }.inWords) has the scores, and nothing says which")
     }
     self.inputs = inputs
     self.caches = caches

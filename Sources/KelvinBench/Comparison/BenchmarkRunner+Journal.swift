@@ -37,7 +37,9 @@ extension BenchmarkRunner {
   }
 
   /// Returns the journal's description of a configuration before its measurement.
-  func description(of contestant: BenchmarkCandidate, after others: [BenchmarkCandidate]) throws -> JournalEntry.Configuration {
+  func description(of contestant: BenchmarkCandidate, after others: [BenchmarkCandidate]) throws
+    -> JournalEntry.Configuration
+  {
     let (explanation, request) = (contestant.explanation, contestant.configuration.request)
     let solution = explanation.solution
     let byDevice = subject.context.nodesByDevice(solution.placement)

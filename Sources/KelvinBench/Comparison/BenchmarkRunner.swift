@@ -111,7 +111,9 @@ package final class BenchmarkRunner {
     return BenchmarkResult(journal.record)
   }
 
-  private func prepare(_ configuration: BenchmarkConfiguration, after others: [BenchmarkCandidate]) throws -> BenchmarkCandidate {
+  private func prepare(_ configuration: BenchmarkConfiguration, after others: [BenchmarkCandidate]) throws
+    -> BenchmarkCandidate
+  {
     try options.cancellation?.check()
     let context = subject.context
     var request = configuration.request

@@ -25,7 +25,8 @@ package struct Verdict: Sendable, Hashable {
     let condition = scenario.isEmpty ? "" : ", with \(scenario)"
     let photo = [
       Self.photo(
-        labels, start: start, warm: warm, load?.isOfTokens == true ? "Starting" : "One photo", condition), Self.disturbance(start, "the starts"),
+        labels, start: start, warm: warm, load?.isOfTokens == true ? "Starting" : "One photo", condition),
+      Self.disturbance(start, "the starts"),
       Self.disturbance(warm, "the warm latencies"),
     ].compactMap { $0 }
     sentences = photo.isEmpty ? [] : [photo.joined(separator: " ")]

@@ -15,7 +15,8 @@ extension TokenFigures {
       table.add(["behind \(stretch.lengths)", rate(stretch.oneShot), rate(stretch.sustained)])
     }
     table.add(["all", rate(oneShot.rate), rate(sustained?.rate)])
-    return table.lines(width: 80, leavingOut: []) + facts.flatMap { "\($0.name): \($0.value)".wrapped(hangingIndent: 2) }
+    return table.lines(width: 80, leavingOut: [])
+      + facts.flatMap { "\($0.name): \($0.value)".wrapped(hangingIndent: 2) }
   }
 
   /// Returns the tables of the page.
@@ -36,8 +37,11 @@ extension TokenFigures {
           "\(HumanReadable.seconds(line.atZero)) and \(HumanReadable.seconds(line.slope)) for each token before it,"
             + " \(HumanReadable.percent(line.residual, decimals: 1)) off"))
     }
-    facts.append(ReportFact("sizes cost", [counts(oneShot, "one-shot"), sustained.map { counts($0, "sustained") }]
-      .compactMap { $0 }.joined(separator: "; ")))
+    facts.append(
+      ReportFact(
+        "sizes cost",
+        [counts(oneShot, "one-shot"), sustained.map { counts($0, "sustained") }]
+          .compactMap { $0 }.joined(separator: "; ")))
     return facts
   }
 

@@ -60,7 +60,8 @@ package struct Workload: Hashable, Sendable {
   package init(
     name: String, summary: String = "", kind: Kind, coldStarts: Int = 2, starts: Int = 8, iterations: Int = 64,
     rounds: Int = 20, warmSeconds: Double = 3, warmUps: Int = 3, framesPerSecond: Double = 30, duration: Double = 20,
-    queue: Int = 1, inFlight: Int = 0, prompt: Int = 32, tokens: Int = 128, isGoverned: Bool = false, reserve: [String: Double] = [:],
+    queue: Int = 1, inFlight: Int = 0, prompt: Int = 32, tokens: Int = 128, isGoverned: Bool = false,
+    reserve: [String: Double] = [:],
     coload: [String: Double] = [:]
   ) {
     self.name = name

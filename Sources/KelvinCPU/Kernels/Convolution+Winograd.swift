@@ -5,7 +5,8 @@ import KelvinGraph
 extension Convolution {
   /// Returns the tile size by which Winograd's minimal filtering is estimated to be faster on blocks than the taps; nil
   /// if the taps are faster. The cost is in multiply-adds of words, from counts of operations and bytes.
-  func implementation(_ context: CPUContext, _ window: ck_window, _ products: CPUProducts) -> (tile: Int?, cost: Double) {
+  func implementation(_ context: CPUContext, _ window: ck_window, _ products: CPUProducts) -> (tile: Int?, cost: Double)
+  {
     let channels = (inputs: context.inputs[1].shape[1], outputs: context.inputs[1].shape[0])
     let product = Double(products.words(channels.inputs) * channels.outputs)
     let pixels = Double(window.out_height * window.out_width)

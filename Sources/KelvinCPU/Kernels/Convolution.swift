@@ -48,7 +48,8 @@ private func roundedOffers(
   let products = context.products
   guard products.precision != .full, op.groups == 1 || op.fitBlocks(context), !context.hasConstantTensor(op.epilogue),
     context.outputs[0].shape[1] >= context.variant.kernels.lanes / 4,
-    op.implementation(context, window, products).cost < op.implementation(context, window, context.variant.products).cost
+    op.implementation(context, window, products).cost
+      < op.implementation(context, window, context.variant.products).cost
   else { return nil }
   let isPointwise = context.isPointwise(op.window)
   // A block of channels would be mostly padding. Planes are always copied.

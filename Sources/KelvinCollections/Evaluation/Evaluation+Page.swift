@@ -37,7 +37,8 @@ extension Evaluation {
   }
 
   private func intervalWords(of contender: Int) -> String {
-    interval(of: contender).map { "\(Self.decisive.text($0.lowerBound)) to \(Self.decisive.text($0.upperBound))" } ?? "—"
+    interval(of: contender).map { "\(Self.decisive.text($0.lowerBound)) to \(Self.decisive.text($0.upperBound))" }
+      ?? "—"
   }
 
   /// Returns a contender's worst mistakes with thumbnails, several of which are made concurrently.

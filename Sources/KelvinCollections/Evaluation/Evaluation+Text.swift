@@ -57,7 +57,8 @@ extension Evaluation {
   private var comparisonLines: [String] {
     guard let compared = comparisonTable else { return [] }
     let inner = compared.columns.dropFirst().dropLast().map { TextTable.Column($0.uppercased(), .right) }
-    var table = TextTable([.init(compared.columns[0].uppercased(), shrinksTo: 12, cut: .beginning)] + inner + [.init("")])
+    var table = TextTable(
+      [.init(compared.columns[0].uppercased(), shrinksTo: 12, cut: .beginning)] + inner + [.init("")])
     for row in compared.rows { table.add(row) }
     return ["", "\(compared.title):"] + table.lines(width: 80) + [""]
   }

@@ -34,7 +34,8 @@ extension Evaluation {
     }
     let chosen = near.min { (points[$0].cost, $0) < (points[$1].cost, $1) } ?? best
     return EvaluationVerdict(
-      chosen: chosen, best: best, front: front, sentence: sentence(chosen: chosen, best: best, costs, points.map(\.cost)))
+      chosen: chosen, best: best, front: front,
+      sentence: sentence(chosen: chosen, best: best, costs, points.map(\.cost)))
   }
 
   /// Returns the loss that is acceptable in exchange for speed: two percentage points of a share, or 2 % of another

@@ -44,7 +44,8 @@ struct LabelMatching {
       let first = all.first ?? ""
       let absent =
         all.count == 1
-        ? "the data set's only class, '\(first)', is not" : "none of the data set's \(all.count) classes ('\(first)', …) is"
+        ? "the data set's only class, '\(first)', is not"
+        : "none of the data set's \(all.count) classes ('\(first)', …) is"
       throw .invalidRequest(
         "\(absent) one of \(contender)'s (\(Self.list(labels))); --labels names its classes")
     }

@@ -17,7 +17,8 @@ struct BenchCommand: ParsableCommand, ModelCommand {
   @Argument(help: .model)
   var model: String
 
-  @Option(help: ArgumentHelp("one-shot, stream, throughput, tokens, or a workload's .json file.", valueName: "workload"))
+  @Option(
+    help: ArgumentHelp("one-shot, stream, throughput, tokens, or a workload's .json file.", valueName: "workload"))
   var workload: String = "one-shot"
 
   @Option(help: ArgumentHelp("Frames that arrive each second of a stream.", valueName: "n"))

@@ -91,7 +91,8 @@ struct EmbedCommand: ParsableCommand, ModelCommand {
     }
     try page.write(
       ResultPage(
-        title: like ?? "Likeness of texts", summary: "among \(counted(given.count, "text"))", tables: [.init(printer.table)]))
+        title: like ?? "Likeness of texts", summary: "among \(counted(given.count, "text"))",
+        tables: [.init(printer.table)]))
   }
 
   /// Encodes the strings in batches, so that progress is visible.

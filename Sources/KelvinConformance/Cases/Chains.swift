@@ -68,7 +68,9 @@ extension ConformanceCase {
       (1, [2, 5, 3, 2]), (1, [1, 37, 5, 3]), (1, [1, 2099, 2, 1]), (0, [3, 8, 2, 1]), (2, [1, 8, 6, 3]),
       (2, [1, 16, 40, 1]), (3, [1, 7, 2, 5]),
     ]
-    let normalizations: [(Int, Shape)] = [(2, [2, 5, 4, 3]), (2, [1, 64, 7, 6]), (3, [3, 16, 2, 5]), (2, [1, 16, 2100])]
+    let normalizations: [(Int, Shape)] = [
+      (2, [2, 5, 4, 3]), (2, [1, 64, 7, 6]), (3, [3, 16, 2, 5]), (2, [1, 16, 2100]),
+    ]
     let sums: [Shape] = [[2, 37, 3, 2], [1, 2099, 2, 1]]
     var outputs: [ValueID] = []
     func put(_ op: any Operator, _ shape: Shape) throws(OperatorError) -> ValueID {

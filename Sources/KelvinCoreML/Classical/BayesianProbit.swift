@@ -1,6 +1,6 @@
 import KelvinGraph
-import KelvinImport
 import KelvinHostOperations
+import KelvinImport
 
 extension HostStage {
   /// Reads a Bayesian probit regressor. An output that has none of the names of the other results is the probability. A

@@ -1,6 +1,6 @@
 import KelvinGraph
-import KelvinImport
 import KelvinHostOperations
+import KelvinImport
 
 extension HostStage {
   /// Reads a model that gives the precision and recall curves of the preceding classifier's classes. The features of
@@ -10,7 +10,9 @@ extension HostStage {
   ) throws(FormatError) -> HostStage {
     typealias Fields = ClassicalSchema.PrecisionRecallCurve
     var curves: [PrecisionRecallCurve] = []
-    for curve in try LayerParameters(message).messages(ClassicalSchema.ClassConfidenceThresholding.precisionRecallCurves) {
+    for curve in try LayerParameters(message).messages(
+      ClassicalSchema.ClassConfidenceThresholding.precisionRecallCurves)
+    {
       let place = "precisionRecallCurves[\(curves.count)]"
       let precision = try points(curve, Fields.precisionValues, Fields.precisionConfidenceThresholds, place)
       let recall = try points(curve, Fields.recallValues, Fields.recallConfidenceThresholds, place)

@@ -1,6 +1,6 @@
 import KelvinGraph
-import KelvinImport
 import KelvinHostOperations
+import KelvinImport
 
 /// Readers of Core ML's small models that prepare numeric features for other models.
 extension HostStage {

@@ -1,6 +1,6 @@
 import KelvinGraph
-import KelvinImport
 import KelvinHostOperations
+import KelvinImport
 
 extension HostStage {
   static func itemSimilarityRecommender(
@@ -24,14 +24,18 @@ extension HostStage {
       let name = try parameters.text(field)
       if inputs.contains(where: { $0.name == name }) { read.append((name, role)) }
     }
-    guard read.first?.role == .given else { throw malformed(kind, message, "it has no input for the items that are given") }
+    guard read.first?.role == .given else {
+      throw malformed(kind, message, "it has no input for the items that are given")
+    }
     func written(_ field: Int) throws(FormatError) -> String? {
       let name = try parameters.text(field)
       return outputs.contains { $0.name == name } ? name : nil
     }
     let list = try written(Fields.recommendedItemListOutputFeatureName)
     let scores = try written(Fields.recommendedItemScoreOutputFeatureName)
-    guard list != nil || scores != nil else { throw malformed(kind, message, "it has no output for what it recommends") }
+    guard list != nil || scores != nil else {
+      throw malformed(kind, message, "it has no output for what it recommends")
+    }
     let step = ItemRecommendation(
       items, similar: table.similar(items.count), shifts: table.shifts(items.count), inputs: read, list: list,
       scores: scores)

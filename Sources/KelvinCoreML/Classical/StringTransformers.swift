@@ -1,6 +1,6 @@
 import KelvinGraph
-import KelvinImport
 import KelvinHostOperations
+import KelvinImport
 
 /// Readers of Core ML's small models that turn strings and dictionaries into numbers, or back.
 extension HostStage {

@@ -1,6 +1,6 @@
 import KelvinGraph
-import KelvinImport
 import KelvinHostOperations
+import KelvinImport
 
 extension HostStage {
   static func supportVectorRegressor(

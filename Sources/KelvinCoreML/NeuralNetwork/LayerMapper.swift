@@ -20,7 +20,10 @@ struct LayerMapper: OperationMapper {
     _ name: Int, valueDependent: Set<Int> = [], readsOnlyShapes: Bool = false, hasDataDependentShape: Bool = false,
     _ map: @escaping @Sendable (NetworkLayer, LayerScope) throws -> Blob
   ) {
-    self.init(several: name, valueDependent: valueDependent, readsOnlyShapes: readsOnlyShapes, hasDataDependentShape: hasDataDependentShape) {
+    self.init(
+      several: name, valueDependent: valueDependent, readsOnlyShapes: readsOnlyShapes,
+      hasDataDependentShape: hasDataDependentShape
+    ) {
       [try map($0, $1)]
     }
   }
@@ -29,7 +32,8 @@ struct LayerMapper: OperationMapper {
   ///
   /// - Parameter map: Emits the nodes and returns the layer's outputs.
   init(
-    several name: Int, valueDependent: Set<Int> = [], readsOnlyShapes: Bool = false, hasDataDependentShape: Bool = false,
+    several name: Int, valueDependent: Set<Int> = [], readsOnlyShapes: Bool = false,
+    hasDataDependentShape: Bool = false,
     _ map: @escaping @Sendable (NetworkLayer, LayerScope) throws -> [Blob]
   ) {
     self.name = name

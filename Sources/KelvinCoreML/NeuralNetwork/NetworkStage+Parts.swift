@@ -116,7 +116,9 @@ extension NetworkStage: SplittableStage {
         guard let part = part(own, of: stage) else { return nil }
         parts.append(
           graph(
-            name, StageGroup(stages: [part], inputs: stage.inputs, valueDependent: stage.valueDependent, outputs: stage.outputs)))
+            name,
+            StageGroup(
+              stages: [part], inputs: stage.inputs, valueDependent: stage.valueDependent, outputs: stage.outputs)))
       }
     }
     return parts

@@ -4,7 +4,8 @@ import KelvinImport
 extension MILMapper {
   static let conv = MILMapper("conv") { operation, scope in
     try operation.convolution(
-      try operation.value("x", scope), try operation.value("weight", scope), try operation.optional("bias", scope), scope)
+      try operation.value("x", scope), try operation.value("weight", scope), try operation.optional("bias", scope),
+      scope)
   }
 
   /// A convolution with weights `scale · w + bias`, where `w` are unsigned integers. Scale and bias are one number, or
@@ -15,7 +16,8 @@ extension MILMapper {
     let scalar = emitter.scalar(x)
     let type = try operation.text("quantization_type", scope)?.lowercased() ?? ""
     guard type == "linear" else {
-      throw emitter.invalid("quantization_type '\(type)' is not supported, for which it has no table; expected 'linear'")
+      throw emitter.invalid(
+        "quantization_type '\(type)' is not supported, for which it has no table; expected 'linear'")
     }
     var weights = try emitter.cast(operation.value("weight", scope), to: scalar, step: "numbers")
     let sizes = emitter.shape(weights)

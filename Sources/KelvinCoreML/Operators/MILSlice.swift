@@ -4,7 +4,8 @@ import KelvinImport
 extension MILMapper {
   /// `x[begin:end:stride]` for each axis. A begin or end mask extends the slice to that end of the axis; a squeeze mask
   /// takes one element.
-  static let sliceByIndex = MILMapper("slice_by_index", valueDependentUnlessDeclared: ["begin", "end"]) { operation, scope in
+  static let sliceByIndex = MILMapper("slice_by_index", valueDependentUnlessDeclared: ["begin", "end"]) {
+    operation, scope in
     let x = try operation.value("x", scope)
     let squeezes = try operation.flags("squeeze_mask", scope) ?? []
     let declared = operation.outputs.first?.type.tensorType?.shape.dimensions
@@ -15,7 +16,8 @@ extension MILMapper {
   }
 
   /// Takes `size` elements from `begin` on; -1 takes all remaining elements.
-  static let sliceBySize = MILMapper("slice_by_size", valueDependent: ["size"], valueDependentUnlessDeclared: ["begin"]) {
+  static let sliceBySize = MILMapper("slice_by_size", valueDependent: ["size"], valueDependentUnlessDeclared: ["begin"])
+  {
     operation, scope in
     let x = try operation.value("x", scope)
     let shape = scope.emitter.shape(x)

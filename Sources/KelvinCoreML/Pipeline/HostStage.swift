@@ -1,6 +1,6 @@
 import KelvinGraph
-import KelvinImport
 import KelvinHostOperations
+import KelvinImport
 
 /// A model of a pipeline that the host executes: a classical model, in double precision, or a model on strings or
 /// dictionaries.

@@ -1,6 +1,6 @@
 import KelvinGraph
-import KelvinImport
 import KelvinHostOperations
+import KelvinImport
 
 /// One model of a pipeline, or a single model, which emits its part of a graph.
 protocol ModelStage: Sendable {

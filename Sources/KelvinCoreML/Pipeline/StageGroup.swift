@@ -42,7 +42,9 @@ extension StageGroup {
         ]
     }
     let all = operations.joined()
-    let needsCut = all.contains { $0.hasDataDependentShape || $0.controlFlow != nil || $0.uses.contains(where: \.needsValue) }
+    let needsCut = all.contains {
+      $0.hasDataDependentShape || $0.controlFlow != nil || $0.uses.contains(where: \.needsValue)
+    }
     // Stages that compute a feature again are not split.
     let names = inputs + all.flatMap(\.outputs)
     guard needsCut, Set(names).count == names.count else { return nil }
@@ -75,7 +77,8 @@ extension StageGroup {
       guard part.hostOperation == nil else { continue }
       parts.append(
         graph(
-          name, StageGroup(stages: members, inputs: part.inputs, valueDependent: part.valueDependent, outputs: part.outputs)))
+          name,
+          StageGroup(stages: members, inputs: part.inputs, valueDependent: part.valueDependent, outputs: part.outputs)))
     }
     return parts
   }

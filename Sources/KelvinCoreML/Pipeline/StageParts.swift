@@ -1,6 +1,6 @@
 import KelvinGraph
-import KelvinImport
 import KelvinHostOperations
+import KelvinImport
 
 /// The parts of a pipeline: graphs of consecutive stages, and the host operations between them.
 struct StageParts {

@@ -1,6 +1,6 @@
 import KelvinGraph
-import KelvinImport
 import KelvinHostOperations
+import KelvinImport
 
 /// The stage of a `NonMaximumSuppression` model: the last stage of a detector.
 struct SuppressionStage: ModelStage {

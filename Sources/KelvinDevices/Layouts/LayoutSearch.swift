@@ -57,7 +57,9 @@ struct LayoutSearch {
         places[id].map { (place: $0, shape: graph[id].type.shape, bit: bit(implementation.layouts.read(position))) }
       }
     }
-    let writes = implementations.map { implementation in node.outputs.indices.map { bit(implementation.layouts.write($0)) } }
+    let writes = implementations.map { implementation in
+      node.outputs.indices.map { bit(implementation.layouts.write($0)) }
+    }
     var next: [State] = []
     var known: [[UInt8]: Int] = [:]
     for (parent, state) in states.enumerated() {

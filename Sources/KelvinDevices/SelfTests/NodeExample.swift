@@ -100,7 +100,9 @@ package struct NodeExample: Sendable {
     self.graph = graph
     self.inputs = inputs
     self.implementations = Dictionary(
-      uniqueKeysWithValues: zip(graph.nodes, implementations).compactMap { node, implementation in implementation.map { (node.name, $0) } })
+      uniqueKeysWithValues: zip(graph.nodes, implementations).compactMap { node, implementation in
+        implementation.map { (node.name, $0) }
+      })
   }
 
   /// Returns the segment for a device to compile.

@@ -12,10 +12,14 @@ extension SelfTest {
   /// stored as float16.
   private func of(_ scalar: ScalarType) -> SelfTest {
     SelfTest(
-      name: scalar == .float32 ? name : "\(name) of \(scalar.rawValue)", implementation: implementation, operators: operators,
+      name: scalar == .float32 ? name : "\(name) of \(scalar.rawValue)", implementation: implementation,
+      operators: operators,
       covers: { [covers] op, operands in
         operands.contains { $0.scalar == .float16 } == (scalar == .float16) && covers(op, operands)
-      }, nodes: nodes.map { Entry(op: $0.op, operands: $0.operands.map { $0.of(scalar) }, implementation: $0.implementation) })
+      },
+      nodes: nodes.map {
+        Entry(op: $0.op, operands: $0.operands.map { $0.of(scalar) }, implementation: $0.implementation)
+      })
   }
 
   private init<Op: Operator>(
@@ -157,7 +161,8 @@ extension SelfTest {
 
   private static let lines: [SelfTest] = [
     SelfTest(Softmax.self, (Softmax(axis: 1), [.input([2, 29])]), (Softmax(axis: 1), [.input([2, 5, 3])])),
-    SelfTest(Softmax.self, named: "softmax in blocks", implementation: "blocks", (Softmax(axis: 1), [.input([2, 21, 3])])),
+    SelfTest(
+      Softmax.self, named: "softmax in blocks", implementation: "blocks", (Softmax(axis: 1), [.input([2, 21, 3])])),
     SelfTest(
       Softmax.self, named: "softmax by groups", implementation: "groups", (Softmax(axis: 1), [.input(row)]),
       (Softmax(axis: 1), [.input(longRow)])),

@@ -39,7 +39,11 @@ package struct SelfTest: Sendable {
     for node in graph.nodes {
       let inputs = family.storedInputs(of: node, in: graph, precision: precision)
       for test in all(for: node.op, inputs) where !names.contains(test.name) {
-        if let implementation = test.implementation, !family.implementations(of: node, in: graph, precision: precision).contains(implementation) { continue }
+        if let implementation = test.implementation,
+          !family.implementations(of: node, in: graph, precision: precision).contains(implementation)
+        {
+          continue
+        }
         names.insert(test.name)
         tests.append(test)
       }

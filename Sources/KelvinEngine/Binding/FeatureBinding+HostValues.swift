@@ -90,8 +90,10 @@ extension FeatureBinding {
     switch (computed, feature.type) {
     case (.absent, _): return nil
     case (.tensor(let tensor), _): return try value(tensor, feature)
-    case (.strings(let strings), .string) where strings.strings.count == 1: return FeatureValue(string: strings.strings[0])
-    case (.strings(let strings), .sequence(.string)): return FeatureValue(sequence: FeatureSequence(strings: strings.strings))
+    case (.strings(let strings), .string) where strings.strings.count == 1:
+      return FeatureValue(string: strings.strings[0])
+    case (.strings(let strings), .sequence(.string)):
+      return FeatureValue(sequence: FeatureSequence(strings: strings.strings))
     case (.strings(let strings), .strings):
       return FeatureValue(sequence: FeatureSequence(strings: strings.strings, shape: strings.shape.dimensions))
     case (.dictionary(let dictionary), .dictionary): return FeatureValue(dictionary: dictionary.entries)

@@ -10,7 +10,8 @@ extension HostValue {
   /// - Throws: `HostOperationError` for anything else.
   func number(of slot: String, _ place: String, saying meaning: String) throws(HostOperationError) -> Tensor {
     guard case .tensor(let tensor) = self, tensor.count == 1 else {
-      throw HostOperationError(step: place, slot: slot, reason: "is \(type), expected one number, which says \(meaning)")
+      throw HostOperationError(
+        step: place, slot: slot, reason: "is \(type), expected one number, which says \(meaning)")
     }
     return tensor
   }

@@ -20,7 +20,10 @@ package struct LoadedGraph: Sendable {
   /// The graph's input tensors in the sample run, if its sizes depend on data.
   package let sample: [Tensor]?
 
-  init(_ graph: PassedGraph, _ site: LoadContext, _ options: LoadOptions, without exclusions: DeviceFallback.Exclusions? = nil) {
+  init(
+    _ graph: PassedGraph, _ site: LoadContext, _ options: LoadOptions,
+    without exclusions: DeviceFallback.Exclusions? = nil
+  ) {
     part = graph.part
     changes = graph.passed.changes
     types = graph.types

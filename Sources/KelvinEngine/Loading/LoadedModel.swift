@@ -1,13 +1,13 @@
 import KelvinDevices
 import KelvinFeatures
 package import KelvinGraph
+import KelvinHostOperations
 import KelvinImport
 package import KelvinMeasurements
 package import KelvinPasses
 package import KelvinPlanning
 import KelvinReference
 package import KelvinRuntime
-import KelvinHostOperations
 
 /// A model that was read, with its function's graphs built for their input shapes and passed: ready to be planned and
 /// compiled.

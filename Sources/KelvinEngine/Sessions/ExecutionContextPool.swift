@@ -17,7 +17,9 @@ final class ExecutionContextPool: Sendable {
   ///
   /// - Parameter isBest: whether an idle context is preferred.
   /// - Throws: `cancelled` while waiting.
-  func acquire(_ cancellation: Cancellation?, _ isBest: (ExecutionContext) -> Bool) throws(RuntimeError) -> ExecutionContext {
+  func acquire(_ cancellation: Cancellation?, _ isBest: (ExecutionContext) -> Bool) throws(RuntimeError)
+    -> ExecutionContext
+  {
     try state.wait(cancellation) { state in
       guard state.acquired < Self.limit else { return nil }
       state.acquired += 1

@@ -51,7 +51,9 @@ final class GraphSpecializations: Sendable {
   /// Returns the specialization for these types, made at its first use; only the most recently used are kept.
   ///
   /// - Parameter exclusions: the devices and nodes not to use.
-  func pool(_ types: SlotTypes, _ exclusions: DeviceFallback.Exclusions, _ cancellation: Cancellation?) throws -> SessionPool {
+  func pool(_ types: SlotTypes, _ exclusions: DeviceFallback.Exclusions, _ cancellation: Cancellation?) throws
+    -> SessionPool
+  {
     let standard = standard(types, exclusions)
     if let standard, types.fit(standard.model.graph) { return standard }
     return try specializations.value(for: Key(types: types, exclusions: exclusions), cancellation) {

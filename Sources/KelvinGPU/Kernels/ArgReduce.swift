@@ -44,7 +44,9 @@ extension KernelTable {
           groups: last, isFirst: groups.parts == 1, length: lines.length, index: op.scalar)
         lowering.run(target.argReduce(op, pass), [x, positions], lowering.write(node.outputs[0], .dense))
       }
-      return [KernelOffer(shared, RowGroups.implementation), KernelOffer(alone, handicap: context.handicap(of: groups))]
+      return [
+        KernelOffer(shared, RowGroups.implementation), KernelOffer(alone, handicap: context.handicap(of: groups)),
+      ]
     }
   }
 }

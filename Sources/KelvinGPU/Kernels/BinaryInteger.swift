@@ -10,7 +10,9 @@ package struct BinaryIntegerPlan: Sendable {
   /// The scales of x and y in steps of the result. For a product, `xScale` alone is used.
   package let xScale, yScale: Float
 
-  fileprivate init<Target>(_ op: BinaryInteger, _ iteration: StridedIteration, _ scalar: ScalarType, _ lowering: Lowering<Target>)
+  fileprivate init<Target>(
+    _ op: BinaryInteger, _ iteration: StridedIteration, _ scalar: ScalarType, _ lowering: Lowering<Target>
+  )
     throws(DeviceError)
   {
     var numbers: [Double] = []

@@ -5,7 +5,8 @@ extension KernelTable {
   mutating func addConcat<Target>() where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
     addOffers(Concat.self) { op, context throws(DeviceError) in
       let (inputs, output, lanes) = (context.inputs, context.outputs[0], context.target.lanes)
-      let dense = copies(inputs.map { ReductionRows($0.shape, axis: op.axis) }, ReductionRows(output.shape, axis: op.axis))
+      let dense = copies(
+        inputs.map { ReductionRows($0.shape, axis: op.axis) }, ReductionRows(output.shape, axis: op.axis))
       // Whole blocks are joined, so only the last tensor may have a partial block.
       let joinsBlocks =
         op.axis == 1 && output.scalar.isFloatingPoint && inputs.dropLast().allSatisfy { $0.shape[1] % lanes == 0 }

@@ -20,7 +20,8 @@ extension KernelTable {
       let step = strides[op.axis]
       strides[op.axis] = 0
       let plan = GatherElementsPlan(
-        iteration: StridedIteration(indices.shape, strides: [strides]), extent: x.shape[op.axis], step: step, scalar: x.scalar,
+        iteration: StridedIteration(indices.shape, strides: [strides]), extent: x.shape[op.axis], step: step,
+        scalar: x.scalar,
         index: indices.scalar)
       try plan.iteration.check(context)
       return context.dense(context.target.gatherElements(plan))

@@ -14,13 +14,17 @@ extension KernelTable {
       guard op.axis > 1, context.inputs.count == 1, context.readsElementsOfBlocks,
         op.epsilon >= .leastNormalMagnitude || context.fillsBlocks || !target.clearsLanes
       else { return [dense] }
-      return [dense, context.normalizing(op, ReductionRows(shape, axes: axes, inBlocksOf: target.lanes), target.blocks)]
+      return [
+        dense, context.normalizing(op, ReductionRows(shape, axes: axes, inBlocksOf: target.lanes), target.blocks),
+      ]
     }
   }
 }
 
 extension KernelContext {
-  fileprivate func normalizing(_ op: LayerNormalization, _ lines: ReductionRows, _ layout: ValueLayout) -> GPUOffer<Target> {
+  fileprivate func normalizing(_ op: LayerNormalization, _ lines: ReductionRows, _ layout: ValueLayout) -> GPUOffer<
+    Target
+  > {
     let groups = RowGroups(lines, group: target.lineGroup)
     let (node, inputs) = (node, inputs.count)
     let kernel = NodeLowering<Target> { lowering throws(DeviceError) in

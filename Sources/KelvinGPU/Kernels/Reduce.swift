@@ -26,7 +26,8 @@ extension KernelTable {
         dense.map { context.offer(context.reducing(op, $0), .dense, isShared: true) },
         blocked.map { context.offer(context.reducing(op, $0, from: blocks, to: blocks), blocks, isShared: true) },
         context.groupsOfChannels(of: op).map {
-          KernelOffer(context.reducing(op, $0, from: blocks), RowGroups.blockedImplementation, KernelLayouts(reads: [blocks]))
+          KernelOffer(
+            context.reducing(op, $0, from: blocks), RowGroups.blockedImplementation, KernelLayouts(reads: [blocks]))
         },
       ].compactMap { $0 }
       return shared

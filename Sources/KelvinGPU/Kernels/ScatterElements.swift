@@ -24,7 +24,8 @@ extension KernelTable {
       var lines = indices.shape
       lines[op.axis] = 1
       let plan = ScatterElementsPlan(
-        lines: StridedIteration(lines, strides: [indices.shape.strides, x.shape.strides]), length: indices.shape[op.axis],
+        lines: StridedIteration(lines, strides: [indices.shape.strides, x.shape.strides]),
+        length: indices.shape[op.axis],
         step: indices.shape.strides[op.axis], extent: x.shape[op.axis], targetStep: x.shape.strides[op.axis],
         reduction: op.reduction, scalar: x.scalar, index: indices.scalar)
       try plan.lines.check(context)

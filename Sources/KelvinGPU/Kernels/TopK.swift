@@ -67,7 +67,8 @@ extension KernelTable {
       }
       let passes = RankPass.all(
         lines, count: op.count, takesLargest: op.takesLargest, of: x.scalar, as: op.scalar)
-      let iteration = StridedIteration(Shape([lines.outer, op.count, lines.inner]), strides: [[lines.length * lines.inner, 0, 1]])
+      let iteration = StridedIteration(
+        Shape([lines.outer, op.count, lines.inner]), strides: [[lines.length * lines.inner, 0, 1]])
       let gathering = GatherElementsPlan(
         iteration: iteration, extent: lines.length, step: lines.inner, scalar: x.scalar, index: op.scalar)
       let node = context.node

@@ -24,8 +24,12 @@ extension Function {
   ///
   /// - Throws: The error of the control flow if the format cannot execute it on the host.
   package func runningOnHost(_ flow: DynamicShapeControlFlow) throws -> Function {
-    guard !hostControlFlow.contains(flow.name), !hostControlFlow.contains(DynamicShapeControlFlow.every), let runningOnHost else { throw flow.error }
-    let names = hostControlFlow.union([hostControlFlow.count < Self.hostControlFlowLimit ? flow.name : DynamicShapeControlFlow.every])
+    guard !hostControlFlow.contains(flow.name), !hostControlFlow.contains(DynamicShapeControlFlow.every),
+      let runningOnHost
+    else { throw flow.error }
+    let names = hostControlFlow.union([
+      hostControlFlow.count < Self.hostControlFlowLimit ? flow.name : DynamicShapeControlFlow.every
+    ])
     var function = try runningOnHost(names)
     (function.hostControlFlow, function.inputs, function.outputs) = (names, inputs, outputs)
     return function
@@ -42,7 +46,9 @@ extension Function {
   package func settled<Result>(_ body: (Function) throws -> Result) throws -> Result {
     var function = self
     while true {
-      do { return try body(function) } catch let flow as DynamicShapeControlFlow { function = try function.runningOnHost(flow) }
+      do { return try body(function) } catch let flow as DynamicShapeControlFlow {
+        function = try function.runningOnHost(flow)
+      }
     }
   }
 }

@@ -110,7 +110,9 @@ extension Function {
         do { _ = try part.source.graph(shapes: larger, computed: others, evaluator: evaluator) } catch let other {
           if "\(other)" == "\(error)" { continue }
           // The message contains the sizes, so that the names are compared.
-          if let flow = error as? DynamicShapeControlFlow, (other as? DynamicShapeControlFlow)?.name == flow.name { continue }
+          if let flow = error as? DynamicShapeControlFlow, (other as? DynamicShapeControlFlow)?.name == flow.name {
+            continue
+          }
         }
         return nil
       }

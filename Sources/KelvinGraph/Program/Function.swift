@@ -168,7 +168,8 @@ package struct GraphPart: Sendable {
   package static let onlyName = "main"
 
   package init(
-    name: String = onlyName, inputs: [String], outputs: [String], valueDependent: Set<String> = [], source: any GraphSource
+    name: String = onlyName, inputs: [String], outputs: [String], valueDependent: Set<String> = [],
+    source: any GraphSource
   ) {
     self.name = name
     self.inputs = inputs

@@ -77,7 +77,8 @@ extension AffineWeight {
 
   fileprivate var blockQuantized: BlockQuantizedWeight? {
     guard !data.type.scalar.isFloatingPoint else { return nil }
-    return BlockQuantizedWeight(data, blocks: scale.type.shape, TensorType(scale.type.scalar, data.type.shape)) { lowest in
+    return BlockQuantizedWeight(data, blocks: scale.type.shape, TensorType(scale.type.scalar, data.type.shape)) {
+      lowest in
       if let bias { return lowest == 0 ? .biased(scales: scale, biases: bias) : nil }
       guard let offset else { return .multiples(scales: scale, zero: Float(-lowest)) }
       let zeros = offset.dense().floats

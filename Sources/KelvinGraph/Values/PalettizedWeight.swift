@@ -79,7 +79,8 @@ extension Weight {
     else { throw invalid("tables \(tables) do not divide indices \(shape) into blocks") }
     let (length, size) = (tables[shape.rank], tables[shape.rank + 1])
     guard length >= 1 << indices.quantizedBits else {
-      throw invalid("tables have \(length) entries, indices of \(indices.quantizedBits) bits need \(1 << indices.quantizedBits)")
+      throw invalid(
+        "tables have \(length) entries, indices of \(indices.quantizedBits) bits need \(1 << indices.quantizedBits)")
     }
     guard size >= 1 else { throw invalid("tables \(tables) have empty entries") }
     let axis = shape.normalized(axis: vectorAxis ?? shape.rank - 1)

@@ -17,7 +17,8 @@ extension Tensor {
         for start in stride(from: 0, to: type.count, by: Self.block) {
           let values = (start..<min(start + Self.block, type.count)).map(value)
           Tensor.store(
-            values, as: type.scalar, in: UnsafeMutableRawBufferPointer(rebasing: raw[(start * type.scalar.byteCount)...]))
+            values, as: type.scalar,
+            in: UnsafeMutableRawBufferPointer(rebasing: raw[(start * type.scalar.byteCount)...]))
         }
       })
   }

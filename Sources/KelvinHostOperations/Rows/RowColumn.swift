@@ -37,7 +37,9 @@ extension RowColumnOperation {
   package var joinsInputs: Bool { false }
   package var labelLists: [String: Labels] { [:] }
 
-  func numbers(_ position: Int, _ inputs: [RowColumn]) throws(HostOperationError) -> (rows: NumberRows, scalar: ScalarType) {
+  func numbers(_ position: Int, _ inputs: [RowColumn]) throws(HostOperationError) -> (
+    rows: NumberRows, scalar: ScalarType
+  ) {
     guard case .numbers(let rows, let scalar) = inputs[position] else {
       throw refused(position, "it is not made of numbers")
     }

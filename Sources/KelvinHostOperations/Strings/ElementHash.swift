@@ -34,7 +34,9 @@ package struct ElementHash: HostOperation {
   }
 
   package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
-    if case .strings(let strings) = inputs[0] { return [result(strings.strings.map { hash(Array($0.utf8)) }, strings.shape)] }
+    if case .strings(let strings) = inputs[0] {
+      return [result(strings.strings.map { hash(Array($0.utf8)) }, strings.shape)]
+    }
     let tensor = try tensor(0, inputs)
     let width = tensor.type.scalar.byteCount
     guard [4, 8].contains(width) else { throw refused(0, "a hash is of elements of 32 or 64 bits, got \(tensor.type)") }

@@ -213,7 +213,8 @@ struct RegularExpressionParser {
       guard scalar == "0" || digits.count == 3 else { throw SyntaxError(reason: "'\\\(scalar)' refers to a group") }
       place += digits.count - 1
       return digits.reduce(0) { $0 * 8 + $1.value - 48 }
-    case let mark where mark.isASCII && !("a"..."z").contains(mark) && !("A"..."Z").contains(mark)
+    case let mark
+    where mark.isASCII && !("a"..."z").contains(mark) && !("A"..."Z").contains(mark)
       && !("8"..."9").contains(mark):
       return mark.value
     default: throw SyntaxError(reason: "'\\\(scalar)' is not known")

@@ -13,7 +13,8 @@ package struct StringGather: HostOperation {
   package let output: String
 
   package init(
-    _ strings: HostOperand<StringTensor>, at indices: HostOperand<[Int]>, axis: Int, takesList: Bool = false, output: String
+    _ strings: HostOperand<StringTensor>, at indices: HostOperand<[Int]>, axis: Int, takesList: Bool = false,
+    output: String
   ) {
     self.strings = strings
     self.indices = indices
@@ -65,7 +66,8 @@ package struct StringGather: HostOperation {
     for index in picked.list {
       guard (-length..<length).contains(index) else {
         throw refused(
-          max(0, inputs.count - 1), "the index \(index) is outside \(length) strings", remedy: "give 0 to \(length - 1)")
+          max(0, inputs.count - 1), "the index \(index) is outside \(length) strings", remedy: "give 0 to \(length - 1)"
+        )
       }
       list.append(index < 0 ? index + length : index)
     }
@@ -84,7 +86,9 @@ package struct StringGather: HostOperation {
 
   private func shape(_ strings: Shape, _ indices: Shape) throws(HostOperationError) -> (axis: Int, whole: Shape) {
     let place = axis < 0 ? axis + strings.rank : axis
-    guard strings.dimensions.indices.contains(place) else { throw refused(0, "strings [\(strings)] have no axis \(axis)") }
+    guard strings.dimensions.indices.contains(place) else {
+      throw refused(0, "strings [\(strings)] have no axis \(axis)")
+    }
     let picked = takesList ? [indices.count] : indices.dimensions
     let whole = Shape(Array(strings.dimensions[..<place]) + picked + Array(strings.dimensions[(place + 1)...]))
     guard StringTensor.takes(whole) else {

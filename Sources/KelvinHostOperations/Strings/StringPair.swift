@@ -28,8 +28,9 @@ package struct StringPair: Hashable, Sendable {
   }
 
   /// Returns each element of one operand with its counterpart in the other, row-major.
-  func pairs(_ inputs: [HostValue], of step: some HostOperation) throws(HostOperationError) -> (pairs: [(String, String)], shape: Shape)
-  {
+  func pairs(_ inputs: [HostValue], of step: some HostOperation) throws(HostOperationError) -> (
+    pairs: [(String, String)], shape: Shape
+  ) {
     var operands: [StringTensor] = []
     var position = 0
     for operand in [first, second] {

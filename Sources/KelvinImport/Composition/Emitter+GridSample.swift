@@ -66,7 +66,8 @@ extension Emitter {
   ///   - axes: The axes of an image, first to last.
   ///   - first: The index of the first pixel of each batch's image, `[batch, 1]`, int32; nil if all read the first
   ///     image.
-  package func sample(_ pixels: ValueID, _ axes: [GridAxis], first: ValueID?, _ sampler: GridSampler) throws -> ValueID {
+  package func sample(_ pixels: ValueID, _ axes: [GridAxis], first: ValueID?, _ sampler: GridSampler) throws -> ValueID
+  {
     let sizes = Shape(axes.map(\.size))
     // A sample reads two or four pixels along each axis, in all combinations.
     guard (1...3).contains(axes.count), axes.allSatisfy({ $0.size > 0 }), sizes.isAddressable, sizes.count < 1 << 31

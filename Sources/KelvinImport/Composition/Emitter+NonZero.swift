@@ -1,4 +1,5 @@
 package import KelvinGraph
+
 extension Emitter {
   /// Returns the positions of nonzero elements, one int32 row per element; their number is known when the graph has
   /// run.

@@ -11,7 +11,9 @@ package enum RandomDistribution {
 
 extension Emitter {
   /// Returns random numbers, computed in float32.
-  package func random(_ distribution: RandomDistribution, _ shape: Shape, _ scalar: ScalarType, seed: Int?) throws -> ValueID {
+  package func random(_ distribution: RandomDistribution, _ shape: Shape, _ scalar: ScalarType, seed: Int?) throws
+    -> ValueID
+  {
     let key = try add(RandomKey(seed: seed), step: "key")
     let step = scalar == .float32 ? nil : "numbers"
     switch distribution {

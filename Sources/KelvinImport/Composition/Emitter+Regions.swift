@@ -74,7 +74,8 @@ extension Emitter {
   ///
   /// - Parameter flow: The name of the branch in requests to execute it on the host.
   /// - Throws: `DynamicShapeControlFlow` if the sides give different types.
-  package func branch(_ condition: ValueID, then: Side, otherwise: Side, file: String, flow: String) throws -> [ValueID] {
+  package func branch(_ condition: ValueID, then: Side, otherwise: Side, file: String, flow: String) throws -> [ValueID]
+  {
     if let known = try number(condition) {
       let taken = known != 0 ? then : otherwise
       guard taken.missing.list.isEmpty else { throw FormatError.missing(taken.missing.list, file: file) }
@@ -103,7 +104,8 @@ extension Emitter {
     error is GraphError || (error as? FormatError)?.code == .malformed
   }
 
-  private func branch(_ condition: ValueID, _ regions: [WrittenRegion], file: String, flow: String) throws -> [ValueID] {
+  private func branch(_ condition: ValueID, _ regions: [WrittenRegion], file: String, flow: String) throws -> [ValueID]
+  {
     guard let runnable = regions.first(where: { $0.refusal == nil }) else {
       let reasons = regions.compactMap(\.refusal).joined(separator: "; ")
       throw FormatError(

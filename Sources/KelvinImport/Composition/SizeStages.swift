@@ -73,7 +73,9 @@ package struct SizeStages {
     /// The index of an operation that the host executes; -1 for a graph.
     let hostOperation: Int
 
-    static func < (left: Place, right: Place) -> Bool { (left.stage, left.hostOperation) < (right.stage, right.hostOperation) }
+    static func < (left: Place, right: Place) -> Bool {
+      (left.stage, left.hostOperation) < (right.stage, right.hostOperation)
+    }
   }
 
   private let operations: [StagedOperation]
@@ -204,7 +206,9 @@ package struct SizeStages {
       let live = live
       let isInTheWay = operations.indices.contains { index in
         let operation = operations[index]
-        let cuts = operation.hasDataDependentShape || operation.controlFlow != nil || operation.uses.contains(where: \.needsValue)
+        let cuts =
+          operation.hasDataDependentShape || operation.controlFlow != nil
+          || operation.uses.contains(where: \.needsValue)
         return cuts && !live.contains(index)
       }
       return isInTheWay ? live.sorted() : Array(operations.indices)
@@ -215,7 +219,8 @@ package struct SizeStages {
   private func place(of output: String) -> Place {
     switch origins[output] {
     case .known(let from): Place(stage: from, hostOperation: -1)
-    case .computed(let stage, _): makers[output].flatMap { places[$0] } ?? Place(stage: max(stage, 0), hostOperation: -1)
+    case .computed(let stage, _):
+      makers[output].flatMap { places[$0] } ?? Place(stage: max(stage, 0), hostOperation: -1)
     case nil: Place(stage: 0, hostOperation: -1)
     }
   }

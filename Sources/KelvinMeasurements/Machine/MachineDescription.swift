@@ -84,11 +84,11 @@ package struct MachineDescription: Sendable, Hashable, Codable {
   /// The architecture for which this binary was built.
   package static var hostArchitecture: String {
     #if arch(x86_64)
-      "x86_64"
+    "x86_64"
     #elseif arch(arm64)
-      "aarch64"
+    "aarch64"
     #else
-      "unknown"
+    "unknown"
     #endif
   }
 }

@@ -58,7 +58,8 @@ package final class BackgroundLoadProcess: BackgroundLoad {
   ///   - signal: waits for the next signal; returns nil when the load has to end.
   /// - Returns: the load's record, as `stop` decodes it.
   /// - Throws: `ModelError` for an invalid item or a device that does not exist.
-  package static func serve(_ items: [String], ready: () -> Void, signal: () -> BackgroundLoadSignal?) throws(ModelError)
+  package static func serve(_ items: [String], ready: () -> Void, signal: () -> BackgroundLoadSignal?)
+    throws(ModelError)
     -> Data
   {
     var load = CoLoad()

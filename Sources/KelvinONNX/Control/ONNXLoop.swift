@@ -116,7 +116,9 @@ extension ONNXOperation {
     }
   }
 
-  private func shapeMismatch(_ error: any Error) -> DynamicShapeControlFlow { DynamicShapeControlFlow(node.flowName, error) }
+  private func shapeMismatch(_ error: any Error) -> DynamicShapeControlFlow {
+    DynamicShapeControlFlow(node.flowName, error)
+  }
 
   private static let accumulatedByteLimit = 1 << 31
 }

@@ -1,6 +1,6 @@
 import KelvinGraph
-import KelvinImport
 import KelvinHostOperations
+import KelvinImport
 
 extension ONNXParts {
   /// Returns the parts of a loop that the host executes, preceded by a graph that computes its known inputs.

@@ -6,7 +6,8 @@ extension ONNXControl {
   static let scan = ONNXControl(name: "Scan") { operation, source, scope in
     let form = try ScanLayout(operation)
     let writer = ScanWriter(operation: operation, source: source, scope: scope, form: form)
-    let results = operation.opset < 9 ? try writer.batches() : try writer.turned(writer.sequence(form.states, form.scanned))
+    let results =
+      operation.opset < 9 ? try writer.batches() : try writer.turned(writer.sequence(form.states, form.scanned))
     return results.map { .tensor($0) }
   }
 }

@@ -1,6 +1,6 @@
 import KelvinGraph
-import KelvinImport
 import KelvinHostOperations
+import KelvinImport
 
 /// A mapper from an ONNX operator on strings, dictionaries or lists to host operations.
 struct ONNXHostMapper: OperationMapper {

@@ -1,6 +1,6 @@
 import KelvinGraph
-import KelvinImport
 import KelvinHostOperations
+import KelvinImport
 
 extension ONNXHostNode {
   /// Returns the numbers of an attribute, or of its double-precision variant.

@@ -1,5 +1,5 @@
-import KelvinImport
 import KelvinHostOperations
+import KelvinImport
 
 extension ONNXHostMapper {
   /// Decodes the pixels of an encoded image.

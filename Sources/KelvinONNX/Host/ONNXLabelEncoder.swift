@@ -1,6 +1,6 @@
 import KelvinGraph
-import KelvinImport
 import KelvinHostOperations
+import KelvinImport
 
 extension ONNXHostMapper {
   /// A lookup table from strings, integers or floats to strings, integers or floats.

@@ -1,6 +1,6 @@
 import KelvinGraph
-import KelvinImport
 import KelvinHostOperations
+import KelvinImport
 
 extension ONNXHostMapper {
   static let linearRegressor = ONNXHostMapper("ai.onnx.ml.LinearRegressor") { (node) throws(FormatError) in

@@ -1,6 +1,6 @@
 import KelvinGraph
-import KelvinImport
 import KelvinHostOperations
+import KelvinImport
 
 /// The nodes of a model with strings, each assigned to a graph or to host operations.
 ///
@@ -130,7 +130,8 @@ struct ONNXMovedStrings {
     return try mapper.map(
       ONNXHostNode(
         node: node, file: parts.file, hostNames: hostNames, strings: constants,
-        initializers: parts.model.graph.initializers, lowPrecisionTypes: parts.model.lowPrecisionTypes, mark: parts.model.mark,
+        initializers: parts.model.graph.initializers, lowPrecisionTypes: parts.model.lowPrecisionTypes,
+        mark: parts.model.mark,
         files: parts.files))
   }
 
@@ -292,7 +293,8 @@ extension ONNXMovedStrings {
     }
     let strings = node.inputs.indices.filter { peek(node.inputs[$0], scopes) }
     guard !strings.isEmpty else { return nil }
-    guard let moves = ONNXNode.movesStrings[kind], moves.takes(node), moves.operands(node).isSuperset(of: strings) else {
+    guard let moves = ONNXNode.movesStrings[kind], moves.takes(node), moves.operands(node).isSuperset(of: strings)
+    else {
       guard !scopes.isEmpty else { return nil }
       // No operator has this name, so that a sub-graph that runs is refused with it.
       node.kind += " of strings in a sub-graph"

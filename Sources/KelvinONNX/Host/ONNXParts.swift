@@ -1,6 +1,6 @@
 import KelvinGraph
-import KelvinImport
 import KelvinHostOperations
+import KelvinImport
 
 /// The parts of an ONNX model: graphs, split at operators on strings, dictionaries or lists.
 struct ONNXParts {
@@ -139,13 +139,16 @@ struct ONNXParts {
   /// - Parameters:
   ///   - lowPrecisionTypes: The low-precision types of its values.
   ///   - lists: The values that are sequences or optional.
-  func inside(_ body: ONNXGraph, _ lowPrecisionTypes: [String: ONNXLowPrecisionType], _ lists: Set<String>) -> ONNXParts {
+  func inside(_ body: ONNXGraph, _ lowPrecisionTypes: [String: ONNXLowPrecisionType], _ lists: Set<String>) -> ONNXParts
+  {
     var model = model
     let own = Set(body.inputs.map(\.name)).union(body.nodes.flatMap(\.outputs))
     model.graph.initializers = model.graph.initializers.filter { !own.contains($0.key) }
       .merging(body.initializers) { _, inner in inner }
     model.graph.outputs = body.outputs
-    model.lowPrecisionTypes = model.lowPrecisionTypes.filter { !own.contains($0.key) }.merging(lowPrecisionTypes) { _, inner in inner }
+    model.lowPrecisionTypes = model.lowPrecisionTypes.filter { !own.contains($0.key) }.merging(lowPrecisionTypes) {
+      _, inner in inner
+    }
     model.listNames = model.listNames.subtracting(own).union(lists)
     return ONNXParts(model, features, file: file, files: files)
   }

@@ -1,6 +1,6 @@
 import KelvinGraph
-import KelvinImport
 import KelvinHostOperations
+import KelvinImport
 
 extension ONNXHostMapper {
   /// Constant strings are read by their consumers.

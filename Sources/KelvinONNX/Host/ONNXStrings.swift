@@ -1,6 +1,6 @@
 import KelvinGraph
-import KelvinImport
 import KelvinHostOperations
+import KelvinImport
 
 /// Operators on strings.
 extension ONNXHostMapper {
@@ -16,7 +16,8 @@ extension ONNXHostMapper {
     if target == ONNXSchema.TensorProto.DataType.string {
       let step: any HostOperation =
         node.isHostValue(0)
-        ? StringReshape(.kept, input: try node.strings(0), output: output) : NumbersToStrings(input: input, output: output)
+        ? StringReshape(.kept, input: try node.strings(0), output: output)
+        : NumbersToStrings(input: input, output: output)
       return [Output(step: step, isHostValue: true)]
     }
     guard node.isHostValue(0) else { return nil }

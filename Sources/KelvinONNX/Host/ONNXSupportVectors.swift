@@ -1,6 +1,6 @@
 import KelvinGraph
-import KelvinImport
 import KelvinHostOperations
+import KelvinImport
 
 extension ONNXHostMapper {
   static let supportVectorRegressor = ONNXHostMapper("ai.onnx.ml.SVMRegressor") { (node) throws(FormatError) in

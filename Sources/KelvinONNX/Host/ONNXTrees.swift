@@ -1,6 +1,6 @@
 import KelvinGraph
-import KelvinImport
 import KelvinHostOperations
+import KelvinImport
 
 extension ONNXHostMapper {
   static let treeEnsembleClassifier = ONNXHostMapper("ai.onnx.ml.TreeEnsembleClassifier") {

@@ -12,7 +12,8 @@ import KelvinImport
 /// Microscaling Formats (MX), version 1.0, section 5.3.
 enum ONNXLowPrecisionType: Int, CaseIterable, Sendable {
   case float8e4m3fn = 17
-  case float8e4m3fnuz, float8e5m2, float8e5m2fnuz, uint4, int4, float4e2m1, float8e8m0, uint2, int2, float6e2m3, float6e3m2
+  case float8e4m3fnuz, float8e5m2, float8e5m2fnuz, uint4, int4, float4e2m1, float8e8m0, uint2, int2, float6e2m3,
+    float6e3m2
 
   /// The number of bits of an element in a file.
   var bits: Int {
@@ -50,7 +51,8 @@ enum ONNXLowPrecisionType: Int, CaseIterable, Sendable {
     case .float8e4m3fn: ONNXLowPrecisionFloat(exponentBits: 4, mantissaBits: 3, bias: 7, specials: .lastIsNaN)
     case .float8e4m3fnuz: ONNXLowPrecisionFloat(exponentBits: 4, mantissaBits: 3, bias: 8, specials: .negativeZeroIsNaN)
     case .float8e5m2: ONNXLowPrecisionFloat(exponentBits: 5, mantissaBits: 2, bias: 15, specials: .infinities)
-    case .float8e5m2fnuz: ONNXLowPrecisionFloat(exponentBits: 5, mantissaBits: 2, bias: 16, specials: .negativeZeroIsNaN)
+    case .float8e5m2fnuz:
+      ONNXLowPrecisionFloat(exponentBits: 5, mantissaBits: 2, bias: 16, specials: .negativeZeroIsNaN)
     case .float6e2m3: ONNXLowPrecisionFloat(exponentBits: 2, mantissaBits: 3, bias: 1, specials: .none)
     case .float6e3m2: ONNXLowPrecisionFloat(exponentBits: 3, mantissaBits: 2, bias: 3, specials: .none)
     case .float4e2m1: ONNXLowPrecisionFloat(exponentBits: 2, mantissaBits: 1, bias: 1, specials: .none)

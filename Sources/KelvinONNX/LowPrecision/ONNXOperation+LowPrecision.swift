@@ -15,7 +15,8 @@ extension ONNXOperation {
 
   /// `y = round(x / scale + zeroPoint)`, in a low-precision floating-point type; the quotient has the type of the
   /// scale.
-  func quantize(_ x: ValueID, _ scale: ValueID, _ zero: ValueID?, toFloat type: ONNXLowPrecisionType) throws -> ValueID {
+  func quantize(_ x: ValueID, _ scale: ValueID, _ zero: ValueID?, toFloat type: ONNXLowPrecisionType) throws -> ValueID
+  {
     let axis = try quantizationAxis(of: x, scale, axis: nil)
     let divisor = try emitter.spread(scale, axis, over: x, step: "scale")
     var quotient = try emitter.binary(
@@ -64,7 +65,8 @@ extension Emitter {
     let block = axis.blockSize
     guard block > 1 else {
       guard given.dimensions == [shape[place]] else {
-        throw invalid("\(step): expected \(shape[place]) elements for axis \(place) of \(type(x)), got \(type(parameter))")
+        throw invalid(
+          "\(step): expected \(shape[place]) elements for axis \(place) of \(type(x)), got \(type(parameter))")
       }
       let rest = [Int](repeating: 1, count: shape.rank - place - 1)
       return try reshape(parameter, Shape([shape[place]] + rest), step: "\(step)_along_axis")

@@ -9,7 +9,8 @@ extension ONNXTensor {
     let shape = try contents.shape(of: self)
     let packed = try packedElements(type, shape, contents, files)
     do throws(GraphError) {
-      let codes = Weight(try PackedIntegers(packed.bytes, bits: packed.bits, isSigned: type.scalar == .int8, shape: shape))
+      let codes = Weight(
+        try PackedIntegers(packed.bytes, bits: packed.bits, isSigned: type.scalar == .int8, shape: shape))
       guard type.isFloatingPoint else { return codes }
       let values = type.floats
       let entries = (0..<(1 << packed.bits)).map { values[$0 % values.count] }

@@ -8,7 +8,8 @@ extension ONNXMapper {
     let (x, weights) = (try c.input(0), try c.input(1))
     let (source, filter) = (c.emitter.shape(x), c.emitter.shape(weights))
     guard source.rank == 3, filter.rank == 3, filter[1] == 1, filter[2] > 0, filter[0] == source[1] else {
-      throw c.emitter.invalid("expected [N, C, L] and [C, 1, k], got \(c.emitter.type(x)) and \(c.emitter.type(weights))")
+      throw c.emitter.invalid(
+        "expected [N, C, L] and [C, 1, k], got \(c.emitter.type(x)) and \(c.emitter.type(weights))")
     }
     let activation = c.text("activation", default: "none")
     guard ["none", "silu", "swish"].contains(activation) else {

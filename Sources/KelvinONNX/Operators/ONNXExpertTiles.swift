@@ -51,7 +51,8 @@ struct ExpertTiles {
     let after = [0, most * rows - count]
     let width: Shape = [experts * most, rows]
     tokens = try emitter.reshape(
-      try emitter.pad(order, before: [0, 0], after: after, value: Tensor([0] as [Int64], []), step: "tokens_filled_up"),
+      try emitter.pad(
+        order, before: [0, 0], after: after, value: Tensor([0] as [Int64], []), step: "tokens_filled_up"),
       width, step: "tokens_by_tile")
     shares = try emitter.reshape(
       try emitter.pad(
@@ -60,7 +61,8 @@ struct ExpertTiles {
     let own = try emitter.add(Reduce(.sum, axes: [1], keepsDimensions: false), goes, step: "own_tokens")
     let inTiles = try emitter.binary(
       .divide, own, emitter.constant(Double(rows), .float32, step: "tile"), step: "own_in_tiles")
-    counts = try emitter.cast(try emitter.unary(UnaryFunction(.ceil), inTiles, step: "own_tiles"), to: .int64, step: "trips")
+    counts = try emitter.cast(
+      try emitter.unary(UnaryFunction(.ceil), inTiles, step: "own_tiles"), to: .int64, step: "trips")
   }
 
   /// Returns the number of tiles that an expert needs, one int64.

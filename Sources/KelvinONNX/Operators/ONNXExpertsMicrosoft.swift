@@ -27,7 +27,9 @@ extension ONNXMapper {
     guard c.integer("weights_prepacked", default: -1) < 1 else {
       throw c.unsupported("weights in the order of a device (weights_prepacked)")
     }
-    for index in 15..<22 where c.optional(index) != nil { throw c.unsupported("a scale of a whole layer (input \(index))") }
+    for index in 15..<22 where c.optional(index) != nil {
+      throw c.unsupported("a scale of a whole layer (input \(index))")
+    }
     // Without separate scores the kernels normalize over the chosen experts, whatever the attribute says.
     let normalizes = c.optional(14) == nil || c.flag("normalize_routing_weights")
     return try c.mixture(normalizes: normalizes, scores: c.optional(14)) { try c.quantizedExperts($0) }
@@ -166,7 +168,9 @@ extension ONNXOperation {
     var (g, l) = (x, gate ?? x)
     let fusion = integer("swiglu_fusion", default: 0)
     if gate == nil {
-      guard fusion == 1 || fusion == 2 else { throw emitter.invalid("SwiGLU of one layer with swiglu_fusion \(fusion)") }
+      guard fusion == 1 || fusion == 2 else {
+        throw emitter.invalid("SwiGLU of one layer with swiglu_fusion \(fusion)")
+      }
       let (half, stride) = (sizes[1] / 2, fusion == 1 ? 2 : 1)
       func part(_ start: Int, _ name: String) throws -> ValueID {
         try emitter.slice(

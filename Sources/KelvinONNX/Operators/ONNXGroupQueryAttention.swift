@@ -20,7 +20,8 @@ extension ONNXMapper {
       )
       let width = 2 * c.emitter.shape(cosines)[3]
       func turned(_ x: ValueID, _ name: String) throws -> ValueID {
-        try c.emitter.rotate(x, cosines: cosines, sines: sines, width: width, isInterleaved: c.flag("rotary_interleaved"))
+        try c.emitter.rotate(
+          x, cosines: cosines, sines: sines, width: width, isInterleaved: c.flag("rotary_interleaved"))
       }
       operands.query = try turned(operands.query, "query")
       operands.key = try turned(operands.key, "key")
@@ -123,7 +124,9 @@ extension ONNXOperation {
       }
       rows = own[2]
     }
-    guard (optional(3) == nil) == (optional(4) == nil) else { throw emitter.invalid("past keys and values go together") }
+    guard (optional(3) == nil) == (optional(4) == nil) else {
+      throw emitter.invalid("past keys and values go together")
+    }
     let total = given ?? rows
     guard (0..<(1 << 31)).contains(total), total >= sizes[2], emitter.shape(lengths).count == sizes[0] else {
       throw emitter.invalid("its total length is less than that of its queries, or it has not all lengths")
@@ -143,7 +146,9 @@ extension ONNXOperation {
   /// Returns queries and keys, each head divided by its root mean square, if the operator has scales for this.
   fileprivate func normalized(_ operands: AttentionOperands) throws -> (query: ValueID, key: ValueID)? {
     guard let queryScale = optional(14), let keyScale = optional(15) else {
-      guard optional(14) == nil, optional(15) == nil else { throw emitter.invalid("norms of queries and keys go together") }
+      guard optional(14) == nil, optional(15) == nil else {
+        throw emitter.invalid("norms of queries and keys go together")
+      }
       return nil
     }
     let epsilon = float("qk_norm_epsilon", default: 1e-6)

@@ -41,7 +41,8 @@ private struct LinearAttention {
     let (queryHeads, heads) = (try c.count("q_num_heads"), try c.count("kv_num_heads"))
     let (q, k, v) = (try c.input(0), try c.input(1), try c.input(2))
     let (queries, keys, values) = (emitter.shape(q), emitter.shape(k), emitter.shape(v))
-    guard [queries, keys, values].allSatisfy({ $0.rank == 3 && $0.dimensions.prefix(2) == queries.dimensions.prefix(2) }),
+    guard
+      [queries, keys, values].allSatisfy({ $0.rank == 3 && $0.dimensions.prefix(2) == queries.dimensions.prefix(2) }),
       queryHeads % heads == 0, queries[2] % queryHeads == 0, values[2] % heads == 0, queries[2] > 0,
       keys[2] == queries[2] / queryHeads * heads
     else {
@@ -71,7 +72,8 @@ private struct LinearAttention {
       }
       guard isUsed else { throw emitter.invalid("its update_rule has no \(name)") }
       let shape = emitter.shape(x)
-      guard shape.rank == 3, shape.dimensions.prefix(2) == queries.dimensions.prefix(2), lengths.contains(shape[2]) else {
+      guard shape.rank == 3, shape.dimensions.prefix(2) == queries.dimensions.prefix(2), lengths.contains(shape[2])
+      else {
         throw emitter.invalid("its \(name) is \(emitter.type(x)), expected rows of \(lengths.sorted())")
       }
       return (x, shape[2])

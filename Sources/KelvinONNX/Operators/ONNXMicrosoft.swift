@@ -6,7 +6,8 @@ import KelvinImport
 extension ONNXMapper {
   static let microsoft: [ONNXMapper] = [
     standard("Gelu", in: 20), standard("LayerNormalization", in: 17), standard("GridSample", in: 16),
-    standard("GatherND", in: 11), standard("Trilu", in: 14, valueDependent: [1]), standard("Pad", in: 13, valueDependent: [1, 2, 3]),
+    standard("GatherND", in: 11), standard("Trilu", in: 14, valueDependent: [1]),
+    standard("Pad", in: 13, valueDependent: [1, 2, 3]),
     microsoftRange, microsoftUnique, expandDims,
   ]
 
@@ -54,7 +55,8 @@ extension ONNXOperation {
     return try mapper.map(
       ONNXOperation(
         node: node, opset: opset, inputs: given ?? inputs, entities: [],
-        lowPrecisionTypes: given == nil ? lowPrecisionTypes : [], valueDependentInputs: valueDependentInputs, emitter: emitter, file: file,
+        lowPrecisionTypes: given == nil ? lowPrecisionTypes : [], valueDependentInputs: valueDependentInputs,
+        emitter: emitter, file: file,
         files: files)
     )
   }

@@ -99,7 +99,8 @@ extension ONNXMapper {
     var isRepeated: ValueID?
     for offset in 0..<(size - 1) {
       let own = try columns(places + offset, 1, "last_\(offset)")
-      let hit = try c.emitter.add(Compare(.equal), columns(offset, places, "from_\(offset)"), own, step: "hit_\(offset)")
+      let hit = try c.emitter.add(
+        Compare(.equal), columns(offset, places, "from_\(offset)"), own, step: "hit_\(offset)")
       isRepeated = try isRepeated.map { try c.emitter.binary(.logicalAnd, $0, hit, step: "hits_\(offset)") } ?? hit
     }
     let scalar = c.emitter.scalar(scores)
@@ -145,7 +146,8 @@ extension Emitter {
     for column in 0..<size {
       let step = "column_\(column)"
       let magnitudes = try unary(
-        UnaryFunction(.abs), part(part(rows, 2, column, 1, "\(step)/elements"), 1, column, size - column, "\(step)/rest"),
+        UnaryFunction(.abs),
+        part(part(rows, 2, column, 1, "\(step)/elements"), 1, column, size - column, "\(step)/rest"),
         step: "\(step)/magnitudes")
       let found = try add(ArgReduce(.maximum, axis: 1, keepsDimensions: true), magnitudes, step: "\(step)/found")
       let own = constant(Double(column), .int64, step: "\(step)/own")

@@ -9,7 +9,8 @@ extension ONNXMapper {
 
   /// Distances share buckets, which become wider with the distance. The table is in memory head after head, whatever
   /// its shape says.
-  private static let relativePositionBias = ONNXMapper("com.microsoft.RelativePositionBias", valueDependent: [1, 2]) { c in
+  private static let relativePositionBias = ONNXMapper("com.microsoft.RelativePositionBias", valueDependent: [1, 2]) {
+    c in
     let table = try c.input(0)
     let sizes = c.emitter.shape(table)
     guard sizes.rank == 2, sizes[0] >= 4, let queries = try c.constantIntegers(1, "query_length")?.first,

@@ -7,7 +7,9 @@ extension ONNXMapper {
   static let microsoftWeights: [ONNXMapper] = [matMulNBits, matMulBnb4, gatherBlockQuantized]
 
   private static let matMulNBits = ONNXMapper("com.microsoft.MatMulNBits") { c in
-    guard !c.flag("weight_prepacked") else { throw c.unsupported("weights in the order of a device (weight_prepacked)") }
+    guard !c.flag("weight_prepacked") else {
+      throw c.unsupported("weights in the order of a device (weight_prepacked)")
+    }
     let x = try c.input(0)
     let form = BlockLayout(
       bits: c.integer("bits", default: 4), rows: try c.count("N"), depth: try c.count("K"), block: try c.blockSize())
@@ -21,7 +23,8 @@ extension ONNXMapper {
     // Elements after the last one fill up its block; zeros of the input cancel them.
     var after = c.emitter.shape(x).dimensions.map { _ in 0 }
     after[after.count - 1] = form.wholeDepth - form.depth
-    let whole = try c.emitter.pad(x, before: after.map { _ in 0 }, after: after, mode: .constant(0), step: "whole_blocks")
+    let whole = try c.emitter.pad(
+      x, before: after.map { _ in 0 }, after: after, mode: .constant(0), step: "whole_blocks")
     let bias = c.optional(5).map { [$0] } ?? []
     let operands = [whole, c.emitter.constant(weight, step: "weights")] + bias
     return [try c.emitter.add(Linear(epilogue: Epilogue(hasBias: !bias.isEmpty)), operands)]
@@ -59,7 +62,9 @@ extension ONNXMapper {
   private static let gatherBlockQuantized = ONNXMapper("com.microsoft.GatherBlockQuantized") { c in
     let (data, indices, scales) = (try c.input(0), try c.input(1), try c.input(2))
     let bits = c.integer("bits", default: 4)
-    if let narrow = c.lowPrecisionType(0), !narrow.isFloatingPoint { return [try c.gatherLowPrecision(data, indices, scales)] }
+    if let narrow = c.lowPrecisionType(0), !narrow.isFloatingPoint {
+      return [try c.gatherLowPrecision(data, indices, scales)]
+    }
     guard c.emitter.scalar(data) == .uint8, c.lowPrecisionType(0) == nil, [2, 4, 8].contains(bits) else {
       throw c.unsupported("\(c.emitter.type(data)) of \(bits) bits, expected bytes of 2, 4 or 8")
     }
@@ -120,8 +125,10 @@ extension ONNXOperation {
   fileprivate func gatherLowPrecision(_ data: ValueID, _ indices: ValueID, _ scales: ValueID) throws -> ValueID {
     let (axis, block) = (try emitter.axis(integer("quantize_axis", default: 1), of: data), try blockSize())
     let place = try emitter.axis(integer("gather_axis", default: 0), of: data)
-    let zero = try optional(3) ?? emitter.add(
-      Expand(emitter.shape(scales)), emitter.constant(0, emitter.scalar(data), step: "zero"), step: "zeros")
+    let zero =
+      try optional(3)
+      ?? emitter.add(
+        Expand(emitter.shape(scales)), emitter.constant(0, emitter.scalar(data), step: "zero"), step: "zeros")
     func picked(_ table: ValueID, _ name: String) throws -> ValueID {
       try emitter.add(Gather(axis: place), table, indices, step: "picked_\(name)")
     }
@@ -231,7 +238,9 @@ extension Emitter {
   func unpacked(_ x: ValueID, bits: Int, step: String) throws -> ValueID {
     guard bits < 8 else { return x }
     let sizes = shape(x)
-    guard scalar(x) == .uint8, let width = sizes.dimensions.last else { throw invalid("\(type(x)) are no packed bytes") }
+    guard scalar(x) == .uint8, let width = sizes.dimensions.last else {
+      throw invalid("\(type(x)) are no packed bytes")
+    }
     let raised = try reshape(x, Shape(sizes.dimensions + [1]), step: "\(step)_bytes")
     let count = 8 / bits
     let shifts = try table(.uint8, [count], step: "\(step)_shifts") { (0..<count).map { Double($0 * bits) } }

@@ -1,6 +1,6 @@
 import KelvinGraph
-import KelvinImport
 import KelvinHostOperations
+import KelvinImport
 
 /// Sequences of tensors, and optional values, as inputs and outputs of a graph. The elements of all tensors are one
 /// input or output. Their layout is a constant that the graph is specialized for.

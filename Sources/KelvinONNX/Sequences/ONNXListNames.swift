@@ -2,7 +2,8 @@ import KelvinImport
 
 extension ONNXNode {
   private static let making: Set<String> = [
-    "Optional", "SequenceConstruct", "SequenceEmpty", "SequenceErase", "SequenceInsert", "SequenceMap", "SplitToSequence",
+    "Optional", "SequenceConstruct", "SequenceEmpty", "SequenceErase", "SequenceInsert", "SequenceMap",
+    "SplitToSequence",
   ]
 
   /// Returns the outputs that are sequences of tensors, or optional values.

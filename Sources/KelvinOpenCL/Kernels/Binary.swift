@@ -20,7 +20,8 @@ extension OpenCLTarget {
 
   func integerBinary(_ op: Binary, _ iteration: StridedIteration, of scalar: ScalarType) -> KernelDispatch<KernelName> {
     iterating(
-      iteration, KernelName(program: "integer", defines: scalar.wideDefines, function: "integer_binary"), [Int(op.code)])
+      iteration, KernelName(program: "integer", defines: scalar.wideDefines, function: "integer_binary"), [Int(op.code)]
+    )
   }
 
   private func binary(_ op: Binary, _ iteration: StridedIteration) -> KernelDispatch<KernelName> {

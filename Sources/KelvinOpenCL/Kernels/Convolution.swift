@@ -44,7 +44,8 @@ extension OpenCLTarget {
       ? WinogradConvolution.best(op, window, images: x[0], inputs: x[1], outputs: y[1], self) : nil
     let tiled = winograd.map { implementation, _ in
       KernelOffer(
-        NodeLowering<Self> { lowering throws(DeviceError) in try implementation.lower(lowering) }, WinogradPlan.implementation,
+        NodeLowering<Self> { lowering throws(DeviceError) in try implementation.lower(lowering) },
+        WinogradPlan.implementation,
         KernelLayouts(reads: context.inputs.map { _ in blocks }, writes: [blocks]),
         handicap: inputFillers + outputFillers)
     }

@@ -50,9 +50,11 @@ extension OpenCLLowering {
 
 extension OpenCLTarget {
   /// Returns the kernel for any groups and weights, on dense tensors.
-  fileprivate func transposed(_ window: SpatialWindow, images: Int, inputs: Int, outputs: Int, groups: Int) -> KernelDispatch<
-    KernelName
-  > {
+  fileprivate func transposed(_ window: SpatialWindow, images: Int, inputs: Int, outputs: Int, groups: Int)
+    -> KernelDispatch<
+      KernelName
+    >
+  {
     let (columns, parts) = columns(window)
     return call(
       KernelName(program: "convolution_transpose", function: "convolution_transpose_grouped"),

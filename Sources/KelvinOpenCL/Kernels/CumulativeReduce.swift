@@ -2,7 +2,9 @@ internal import KelvinGPU
 internal import KelvinGraph
 
 extension OpenCLTarget {
-  func cumulativeReduce(_ op: CumulativeReduce, _ lines: ReductionRows, of scalar: ScalarType) -> KernelDispatch<KernelName> {
+  func cumulativeReduce(_ op: CumulativeReduce, _ lines: ReductionRows, of scalar: ScalarType) -> KernelDispatch<
+    KernelName
+  > {
     let run = run(of: lines.inner)
     return call(
       KernelName(program: "cumulative_reduce", defines: scalar.wideDefines, function: "cumulative_reduce"),

@@ -1,3 +1,5 @@
 internal import KelvinGPU
 
-extension OpenCLTarget { func dequantize(_ plan: QuantizationPlan) -> KernelDispatch<KernelName> { scaling(plan, "dequantize") } }
+extension OpenCLTarget {
+  func dequantize(_ plan: QuantizationPlan) -> KernelDispatch<KernelName> { scaling(plan, "dequantize") }
+}

@@ -3,7 +3,8 @@ internal import KelvinGPU
 internal import KelvinGraph
 
 extension OpenCLTarget {
-  func localResponseNormalization(_ op: LocalResponseNormalization, _ shape: BlockedShape) -> KernelDispatch<KernelName> {
+  func localResponseNormalization(_ op: LocalResponseNormalization, _ shape: BlockedShape) -> KernelDispatch<KernelName>
+  {
     let run = max(tuning.run / lanes, 1)
     let reach = [(op.size - 1) / 2, op.size / 2].map { min($0, shape.channels) }
     return call(

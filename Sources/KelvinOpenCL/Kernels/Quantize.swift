@@ -1,3 +1,5 @@
 internal import KelvinGPU
 
-extension OpenCLTarget { func quantize(_ plan: QuantizationPlan) -> KernelDispatch<KernelName> { scaling(plan, "quantize") } }
+extension OpenCLTarget {
+  func quantize(_ plan: QuantizationPlan) -> KernelDispatch<KernelName> { scaling(plan, "quantize") }
+}

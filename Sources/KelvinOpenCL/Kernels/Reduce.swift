@@ -41,7 +41,9 @@ extension OpenCLTarget {
     }
   }
 
-  private func reduce(_ op: Reduce, _ scalar: ScalarType, outer: Int, length: Int, inner: Int) -> KernelDispatch<KernelName> {
+  private func reduce(_ op: Reduce, _ scalar: ScalarType, outer: Int, length: Int, inner: Int) -> KernelDispatch<
+    KernelName
+  > {
     guard scalar.isFloatingPoint else {
       let run = run(of: inner)
       return call(

@@ -8,7 +8,8 @@ extension PaddedGraph {
     let nodes = builds.map { $0.nodes[index] }
     var node = nodes[0]
     let place = "\(node.op.name) '\(node.name)'"
-    guard nodes.allSatisfy({ $0.op.name == node.op.name && $0.inputs == node.inputs && $0.outputs == node.outputs }) else {
+    guard nodes.allSatisfy({ $0.op.name == node.op.name && $0.inputs == node.inputs && $0.outputs == node.outputs })
+    else {
       throw GraphError(place, "is another node for another length")
     }
     let isFixed = nodes.allSatisfy { $0.op.attributes == node.op.attributes }
@@ -38,7 +39,8 @@ extension PaddedGraph {
       graph.nodes.append(node)
     case let op as LayerNormalization where isFixed && grows(read[0]).allSatisfy({ $0 < op.axis }):
       graph.nodes.append(node)
-    case is Linear where isFixed && !grows(read[0]).contains(rank(read[0]) - 1) && read[1...].allSatisfy({ grows($0).isEmpty }):
+    case is Linear
+    where isFixed && !grows(read[0]).contains(rank(read[0]) - 1) && read[1...].allSatisfy({ grows($0).isEmpty }):
       graph.nodes.append(node)
     case let op as MatMul where isFixed && leavesPaddingOut(op, read):
       graph.nodes.append(node)
@@ -79,7 +81,9 @@ extension PaddedGraph {
       return zeroed[read[0]].map { axes in Set(op.permutation.indices.filter { axes.contains(op.permutation[$0]) }) }
     case is Expand: return zeroed[read[0]].map { Set($0.map { $0 + missing }) }
     case is Reshape:
-      return zeroed[read[0]].map { axes in Set(zip(grows(read[0]), grows(output)).filter { axes.contains($0.0) }.map(\.1)) }
+      return zeroed[read[0]].map { axes in
+        Set(zip(grows(read[0]), grows(output)).filter { axes.contains($0.0) }.map(\.1))
+      }
     case let op as Binary where op.function == .multiply:
       return read.reduce(into: []) { axes, id in
         axes.formUnion((zeroed[id] ?? []).map { $0 + rank(output) - rank(id) })
@@ -133,7 +137,8 @@ extension PaddedGraph {
     var tables: [(axis: Int, slope: Int)] = []
     for axis in op.starts.indices {
       let slope = ops[0].starts[axis] - ops[1].starts[axis]
-      guard ops[1].starts[axis] - ops[2].starts[axis] == slope, ops.allSatisfy({ $0.steps[axis] == op.steps[axis] }) else {
+      guard ops[1].starts[axis] - ops[2].starts[axis] == slope, ops.allSatisfy({ $0.steps[axis] == op.steps[axis] })
+      else {
         throw refusal
       }
       let growth = op.counts[axis] - ops[1].counts[axis]

@@ -84,7 +84,8 @@ package struct PaddedGraph {
       switch (types[0].shape[axis] - types[1].shape[axis], types[1].shape[axis] - types[2].shape[axis]) {
       case (0, 0): continue
       case (1, 1): axes.append(axis)
-      default: throw GraphError("value '\(graph[id].name)'", "is \(types[0]) or \(types[1]), which is no growth by a row")
+      default:
+        throw GraphError("value '\(graph[id].name)'", "is \(types[0]) or \(types[1]), which is no growth by a row")
       }
     }
     return axes

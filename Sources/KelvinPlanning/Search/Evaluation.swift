@@ -94,7 +94,8 @@ struct Evaluation {
   /// Finds the least-cost copies from `root` to every device of `targets`, relays allowed.
   ///
   /// - Returns: for each device, the source of its copy (-1 if none), or `nil` when a target is unreachable.
-  static func arborescence(_ index: ProblemIndex, _ cargo: TransferPayload, root: Int, reaching targets: Int) -> [Int]? {
+  static func arborescence(_ index: ProblemIndex, _ cargo: TransferPayload, root: Int, reaching targets: Int) -> [Int]?
+  {
     let count = index.deviceCount
     let sets = 1 << count
     var cost = Array(repeating: Double.infinity, count: sets)

@@ -16,7 +16,9 @@ enum ParetoChart {
     guard shown.count > 1 else { return "" }
     let measure = page.measures.first ?? ""
     let axes = Axes(page, shown.map(\.element))
-    let front = shown.filter { $0.element.isOnFront }.map { axes.point($0.element) }.sorted { ($0.x, $0.y) < ($1.x, $1.y) }
+    let front = shown.filter { $0.element.isOnFront }.map { axes.point($0.element) }.sorted {
+      ($0.x, $0.y) < ($1.x, $1.y)
+    }
     let points = shown.map { (number: $0.offset + 1, one: $0.element, at: axes.point($0.element)) }
     // Marks of models on the front are drawn last, over the others.
     let order = points.filter { !$0.one.isOnFront } + points.filter(\.one.isOnFront)
@@ -54,7 +56,8 @@ enum ParetoChart {
     _ number: Int, _ one: EvaluationPage.BenchmarkCandidate, _ at: (x: Double, y: Double), _ axes: Axes, _ name: Markup
   ) -> Markup {
     let reach: Markup =
-      one.interval.map { "<path class=\"reach\" d=\"M\(at.x) \(axes.y($0.lowerBound))V\(axes.y($0.upperBound))\"/>" } ?? ""
+      one.interval.map { "<path class=\"reach\" d=\"M\(at.x) \(axes.y($0.lowerBound))V\(axes.y($0.upperBound))\"/>" }
+      ?? ""
     let ring: Markup = one.isChosen ? "<circle class=\"ring\" cx=\"\(at.x)\" cy=\"\(at.y)\" r=\"\(radius + 3)\"/>" : ""
     return """
       <g\(one.isOnFront ? "" : " class=\"beaten\"" as Markup)>\(reach)\(ring)<circle cx="\(at.x)" cy="\(at.y)" r="\(radius)">\

@@ -77,14 +77,18 @@ package struct Planner: Sendable {
   }
 
   /// Returns the devices that a request uses: its units, and the fallback devices.
-  package func devices(for request: PlanRequest) throws(RuntimeError) -> (units: [any Device], fallbackDevices: [any Device]) {
+  package func devices(for request: PlanRequest) throws(RuntimeError) -> (
+    units: [any Device], fallbackDevices: [any Device]
+  ) {
     let excluded = Set(request.exclusions).union(request.failedDevices.keys)
     for id in request.exclusions { _ = try inventory.device(id) }
     let units = try request.units.devices(in: inventory).filter { !excluded.contains($0.info.id) }
     var fallbackDevices: [any Device] = []
     var candidates = [inventory.host] + (inventory.reference.map { [$0] } ?? [])
     for id in Set(request.pins.values).sorted() { candidates.append(try inventory.device(id)) }
-    for device in candidates where !(units + fallbackDevices).contains(where: { $0 === device }) { fallbackDevices.append(device) }
+    for device in candidates where !(units + fallbackDevices).contains(where: { $0 === device }) {
+      fallbackDevices.append(device)
+    }
     return (units, fallbackDevices)
   }
 

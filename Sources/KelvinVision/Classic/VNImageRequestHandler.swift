@@ -49,9 +49,11 @@ public final class VNImageRequestHandler {
   ///
   /// - Throws: `VisionError` of the first request that failed.
   public func perform(_ requests: [VNRequest]) throws(VisionError) {
-    let image = decoded ?? Result { () throws(VisionError) in
-      do throws(ImageError) { return try decode() } catch { throw .image(error) }
-    }
+    let image =
+      decoded
+      ?? Result { () throws(VisionError) in
+        do throws(ImageError) { return try decode() } catch { throw .image(error) }
+      }
     decoded = image
     var failure: VisionError?
     for request in requests {

@@ -58,7 +58,9 @@ public struct ClassificationRequest: ImageProcessingRequest {
   }
 
   /// Classifies an image, as the asynchronous variant does. Blocks the calling thread.
-  public func perform(on image: PixelBuffer, orientation: ImageOrientation) throws(VisionError) -> [ClassificationObservation] {
+  public func perform(on image: PixelBuffer, orientation: ImageOrientation) throws(VisionError)
+    -> [ClassificationObservation]
+  {
     try classify(image, orientation: orientation)
   }
 

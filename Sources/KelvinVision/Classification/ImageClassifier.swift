@@ -3,8 +3,8 @@ package import Kelvin
 import KelvinBasics
 package import KelvinEngine
 package import KelvinGraph
-package import KelvinRuntime
 package import KelvinHostOperations
+package import KelvinRuntime
 
 /// A model as a function from one image to label probabilities.
 package struct ImageClassifier: Sendable {

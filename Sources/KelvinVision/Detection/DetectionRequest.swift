@@ -60,7 +60,9 @@ public struct DetectionRequest: ImageProcessingRequest {
   }
 
   /// Detects the objects in an image, as the asynchronous variant does. Blocks the calling thread.
-  public func perform(on image: PixelBuffer, orientation: ImageOrientation) throws(VisionError) -> [RecognizedObjectObservation] {
+  public func perform(on image: PixelBuffer, orientation: ImageOrientation) throws(VisionError)
+    -> [RecognizedObjectObservation]
+  {
     try detect(image, orientation: orientation)
   }
 

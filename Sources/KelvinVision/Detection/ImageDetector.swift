@@ -1,8 +1,8 @@
 import Kelvin
 import KelvinEngine
 import KelvinGraph
-import KelvinRuntime
 import KelvinHostOperations
+import KelvinRuntime
 
 /// A model as a function from one image to the objects in it.
 struct ImageDetector: Sendable {

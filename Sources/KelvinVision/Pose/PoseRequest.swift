@@ -60,7 +60,9 @@ public struct PoseRequest: ImageProcessingRequest {
   }
 
   /// Detects the poses in an image, as the asynchronous variant does. Blocks the calling thread.
-  public func perform(on image: PixelBuffer, orientation: ImageOrientation) throws(VisionError) -> [HumanBodyPoseObservation] {
+  public func perform(on image: PixelBuffer, orientation: ImageOrientation) throws(VisionError)
+    -> [HumanBodyPoseObservation]
+  {
     try poses(image, orientation: orientation)
   }
 

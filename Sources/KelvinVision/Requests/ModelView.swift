@@ -1,7 +1,7 @@
 import Kelvin
 import KelvinGraph
-import KelvinImages
 import KelvinHostOperations
+import KelvinImages
 
 /// The part of an image that a model sees, and its placement in the model's input.
 struct ModelView {

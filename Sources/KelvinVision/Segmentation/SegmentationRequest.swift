@@ -60,7 +60,9 @@ public struct SegmentationRequest: ImageProcessingRequest {
   }
 
   /// Segments an image, as the asynchronous variant does. Blocks the calling thread.
-  public func perform(on image: PixelBuffer, orientation: ImageOrientation) throws(VisionError) -> SegmentationObservation {
+  public func perform(on image: PixelBuffer, orientation: ImageOrientation) throws(VisionError)
+    -> SegmentationObservation
+  {
     try segment(image, orientation: orientation)
   }
 

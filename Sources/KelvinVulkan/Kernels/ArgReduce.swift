@@ -6,7 +6,9 @@ extension VulkanTarget {
     let (from, to) = (Element(scalar), Element(op.scalar))
     return along(
       lines, "arg_reduce", from.format,
-      specializationConstants: [from.kind.rawValue, op.function == .minimum ? 1 : 0, op.takesLast ? 1 : 0, to.isPair ? 1 : 0])
+      specializationConstants: [
+        from.kind.rawValue, op.function == .minimum ? 1 : 0, op.takesLast ? 1 : 0, to.isPair ? 1 : 0,
+      ])
   }
 
   func argReduce(_ op: ArgReduce, _ pass: ArgReducePass) -> KernelDispatch<VulkanProgram> {
@@ -17,9 +19,12 @@ extension VulkanTarget {
   }
 
   /// Returns a dispatch with one invocation for each row of a dense tensor.
-  func along(_ lines: ReductionRows, _ shader: String, _ format: OperandFormat, specializationConstants: [Int] = []) -> KernelDispatch<VulkanProgram> {
+  func along(_ lines: ReductionRows, _ shader: String, _ format: OperandFormat, specializationConstants: [Int] = [])
+    -> KernelDispatch<VulkanProgram>
+  {
     flat(
-      shader, [format], specializationConstants: specializationConstants, Parameters(lines.count, lines.length, lines.inner).inverses(lines.inner),
+      shader, [format], specializationConstants: specializationConstants,
+      Parameters(lines.count, lines.length, lines.inner).inverses(lines.inner),
       count: lines.length == 0 ? 0 : lines.count)
   }
 }

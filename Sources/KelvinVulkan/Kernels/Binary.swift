@@ -13,7 +13,9 @@ extension VulkanTarget {
     return [dense, context.blocked(kernel, reads: operands.layouts)]
   }
 
-  func integerBinary(_ op: Binary, _ iteration: StridedIteration, of scalar: ScalarType) -> KernelDispatch<VulkanProgram> {
+  func integerBinary(_ op: Binary, _ iteration: StridedIteration, of scalar: ScalarType) -> KernelDispatch<
+    VulkanProgram
+  > {
     let element = Element(scalar)
     return iterating(
       iteration, "integer_binary", [element.format, element.format],
@@ -22,7 +24,8 @@ extension VulkanTarget {
 
   /// Returns the dispatch for dense operands, four elements at a time if each operand has the result's shape or a
   /// single element.
-  private func binary(_ op: Binary, _ left: Shape, _ right: Shape, _ output: Shape, _ iteration: StridedIteration) -> KernelDispatch<VulkanProgram>
+  private func binary(_ op: Binary, _ left: Shape, _ right: Shape, _ output: Shape, _ iteration: StridedIteration)
+    -> KernelDispatch<VulkanProgram>
   {
     let code = Int(op.code)
     if left == output || right == output, left == output || left.count == 1, right == output || right.count == 1 {

@@ -6,6 +6,7 @@ extension VulkanTarget {
     let numbers = [iteration.count, plan.xZero, plan.yZero, plan.zero, range.lowerBound, range.upperBound]
     return flat(
       "quantized_binary", [.uint, .uint], specializationConstants: [iteration.axes.count, plan.isProduct ? 1 : 0],
-      Parameters(numbers + iteration.paddedSizes + iteration.paddedStrides).floats(plan.xScale, plan.yScale), count: iteration.count)
+      Parameters(numbers + iteration.paddedSizes + iteration.paddedStrides).floats(plan.xScale, plan.yScale),
+      count: iteration.count)
   }
 }

@@ -11,9 +11,12 @@ extension VulkanTarget {
   }
 
   /// - Parameter bits: the bits of the integers read; 32 for whole words and pairs of words.
-  func cast(_ format: OperandFormat, _ from: Element, bits: Int, to: Element, count: Int) -> KernelDispatch<VulkanProgram> {
+  func cast(_ format: OperandFormat, _ from: Element, bits: Int, to: Element, count: Int) -> KernelDispatch<
+    VulkanProgram
+  > {
     flat(
-      "cast", [format], specializationConstants: [from.kind.rawValue, bits, to.kind.rawValue, to.bits], Parameters(count),
+      "cast", [format], specializationConstants: [from.kind.rawValue, bits, to.kind.rawValue, to.bits],
+      Parameters(count),
       count: count)
   }
 }

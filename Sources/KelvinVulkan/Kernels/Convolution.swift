@@ -35,7 +35,9 @@ extension VulkanTarget {
           let winograd = context.allowsTransformedTiles ? WinogradConvolution.best(op, tiles, self) : nil
           if let implementation = winograd?.implementation {
             offers.append(
-              implementation.product(blocks).alternating(context.blocked(implementation.kernel, WinogradPlan.implementation), traits) { registers in
+              implementation.product(blocks).alternating(
+                context.blocked(implementation.kernel, WinogradPlan.implementation), traits
+              ) { registers in
                 implementation.cut(by: registers).map { ($0.product(blocks), $0.kernel) }
               })
           }

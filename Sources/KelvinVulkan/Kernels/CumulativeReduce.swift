@@ -2,7 +2,9 @@ import KelvinGPU
 import KelvinGraph
 
 extension VulkanTarget {
-  func cumulativeReduce(_ op: CumulativeReduce, _ lines: ReductionRows, of scalar: ScalarType) -> KernelDispatch<VulkanProgram> {
+  func cumulativeReduce(_ op: CumulativeReduce, _ lines: ReductionRows, of scalar: ScalarType) -> KernelDispatch<
+    VulkanProgram
+  > {
     let element = Element(scalar)
     return along(
       lines, "cumulative_reduce", element.format,

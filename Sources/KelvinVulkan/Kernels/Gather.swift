@@ -6,7 +6,8 @@ extension VulkanTarget {
     let inner = plan.inner * element.words
     let count = plan.outer * plan.count * inner
     return flat(
-      "gather", [element.wordFormat, index.format], isHalf: element.isHalf, specializationConstants: [index.kind.rawValue],
+      "gather", [element.wordFormat, index.format], isHalf: element.isHalf,
+      specializationConstants: [index.kind.rawValue],
       Parameters(count, plan.extent, plan.count, inner).inverses(plan.count, inner), count: count)
   }
 }

@@ -16,7 +16,8 @@ extension VulkanTarget {
       let group = traits.tileGroup
       let (x, z) = folded((rows + group - 1) / group)
       return call(
-        traits.variant("normalize_rows"), [.float4, .float4, .float4, .wide4], group: group, specializationConstants: [traits.lanes],
+        traits.variant("normalize_rows"), [.float4, .float4, .float4, .wide4], group: group,
+        specializationConstants: [traits.lanes],
         Parameters(rows, vectors, lines.inner == 1 ? 1 : 0, inputs > 1 ? 1 : 0, inputs > 2 ? 1 : 0).floats(op.epsilon),
         groups: [x, 1, z])
     }

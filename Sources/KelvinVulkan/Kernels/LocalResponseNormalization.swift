@@ -3,7 +3,9 @@ import KelvinGPU
 import KelvinGraph
 
 extension VulkanTarget {
-  func localResponseNormalization(_ op: LocalResponseNormalization, _ shape: BlockedShape) -> KernelDispatch<VulkanProgram> {
+  func localResponseNormalization(_ op: LocalResponseNormalization, _ shape: BlockedShape) -> KernelDispatch<
+    VulkanProgram
+  > {
     let reach = [(op.size - 1) / 2, op.size / 2].map { min($0, shape.channels) }
     return flat(
       "local_response_normalization", [.float4],

@@ -16,7 +16,8 @@ extension VulkanTarget {
     let low = UInt32(truncatingIfNeeded: plan.filler)
     parameters.add(words: low, element.isPair ? UInt32(truncatingIfNeeded: plan.filler >> 32) : low)
     return flat(
-      "copy", [element.wordFormat], isHalf: element.isHalf, specializationConstants: [plan.mode.rawValue + 1], parameters,
+      "copy", [element.wordFormat], isHalf: element.isHalf, specializationConstants: [plan.mode.rawValue + 1],
+      parameters,
       count: sizes.count)
   }
 }

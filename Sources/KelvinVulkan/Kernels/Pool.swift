@@ -10,7 +10,9 @@ extension VulkanTarget {
     let count = planes * tiles
     return flat(
       traits.variant("pool"), [.float4],
-      specializationConstants: [traits.lanes, function.code] + window.kernel + window.strides + window.dilations + [rows, columns],
+      specializationConstants: [traits.lanes, function.code] + window.kernel + window.strides + window.dilations + [
+        rows, columns,
+      ],
       Parameters([count, tiles, tilesX] + window.input + window.output + window.before + window.after).inverses(
         tiles, tilesX), count: count)
   }

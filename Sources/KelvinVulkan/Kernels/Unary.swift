@@ -19,7 +19,8 @@ extension VulkanTarget {
       parameters.add(wide: UInt64(bitPattern: Int64(Int(saturating: Double(bound)))))
     }
     return flat(
-      "integer_unary", [element.format], specializationConstants: [Int(function.code), element.kind.rawValue, element.bits],
+      "integer_unary", [element.format],
+      specializationConstants: [Int(function.code), element.kind.rawValue, element.bits],
       parameters, count: count)
   }
 }

@@ -46,7 +46,8 @@ public struct DetectedImages: EvaluationDataset {
     }
     guard boxCount > 0 else {
       throw .invalidRequest(
-        "'\(path)' has no boxes; expected \"annotations\": [{\"image_id\", \"category_id\", \"bbox\": [left, top, width, height]}]")
+        "'\(path)' has no boxes; expected \"annotations\": [{\"image_id\", \"category_id\", \"bbox\": [left, top, width, height]}]"
+      )
     }
     names = document.categories.map(\.name)
     let left = document.annotations.count - boxCount

@@ -90,7 +90,8 @@ public struct RegressionEvaluation: Evaluation {
   private static func list(_ columns: ArraySlice<String>) -> String {
     guard !columns.isEmpty else { return "there are none" }
     let shown = columns.prefix(8).map { "'\($0)'" }.joined(separator: ", ")
-    return "there \(columns.count == 1 ? "is" : "are") \(shown)\(columns.count > 8 ? " and \(columns.count - 8) more" : "")"
+    return
+      "there \(columns.count == 1 ? "is" : "are") \(shown)\(columns.count > 8 ? " and \(columns.count - 8) more" : "")"
   }
 
   static func mean(of numbers: [Double], at places: [Int]) -> Double? {

@@ -1,8 +1,8 @@
 public import Kelvin
 import KelvinEngine
 import KelvinGraph
-import KelvinRuntime
 import KelvinHostOperations
+import KelvinRuntime
 import KelvinTables
 public import KelvinVision
 import Synchronization

@@ -55,7 +55,8 @@ public struct SegmentationEvaluation: Evaluation {
       let observation = try contenders[place].request.segment(image.pixels, orientation: image.orientation)
       return SegmentedImage(truth: question.truth, answer: observation.labelMap.map { known[place][Int($0)] })
     }
-    let largest = run.outcomes.joined().flatMap { $0.counts.keys.flatMap { [$0.truth, $0.answer] } }
+    let largest =
+      run.outcomes.joined().flatMap { $0.counts.keys.flatMap { [$0.truth, $0.answer] } }
       .filter { $0 < SegmentedImage.noClass }.max() ?? 0
     let count = dataset.names?.count ?? Int(largest) + 1
     labels = (0..<count).map { dataset.names?[$0] ?? contenders[0].request.label($0) }

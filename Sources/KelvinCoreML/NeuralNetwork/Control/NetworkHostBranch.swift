@@ -31,7 +31,9 @@ struct NetworkHostBranch {
     }
     var (then, otherwise) = (side(0, ".then"), side(1, ".else"))
     let left = results.map { (before: outer.slot($0), then.leave(.tensor($0)), otherwise.leave(.tensor($0))) }
-    differs = layer.mustRunOnHost || left.contains { then.joins($0.before, into: $0.1) != otherwise.joins($0.before, into: $0.2) }
+    differs =
+      layer.mustRunOnHost
+      || left.contains { then.joins($0.before, into: $0.1) != otherwise.joins($0.before, into: $0.2) }
     var start = outer.inside(layer, ".start")
     self.condition = start.leave(.truth(condition))
     name = layer.name

@@ -69,7 +69,8 @@ struct NetworkHostLoop {
   }
 
   /// Returns the layers after an iteration, and the tensor that tells whether there is another.
-  private static func end(of layer: NetworkLayer, _ trip: NetworkLoopBody) -> (layers: [NetworkLayer], goesOn: String?) {
+  private static func end(of layer: NetworkLayer, _ trip: NetworkLoopBody) -> (layers: [NetworkLayer], goesOn: String?)
+  {
     let test = layer.networks[0]
     guard let unbroken = trip.unbroken else { return (test, layer.condition.isEmpty ? nil : layer.condition) }
     guard !layer.condition.isEmpty else { return ([], unbroken) }

@@ -74,7 +74,8 @@ extension NetworkLayer {
   ) throws -> ValueID {
     guard inputs.count > 1 else {
       let weights = try weights(LayerSchema.ConvolutionLayerParams.weights, scope)
-      return scope.emitter.constant(try weights.weight(shape, channelAxis: channelAxis, groups: groups), step: "weights")
+      return scope.emitter.constant(
+        try weights.weight(shape, channelAxis: channelAxis, groups: groups), step: "weights")
     }
     return try parameter(1, shape, scope)
   }

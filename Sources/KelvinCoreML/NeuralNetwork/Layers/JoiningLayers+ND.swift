@@ -106,7 +106,8 @@ extension LayerMapper {
   }
 
   /// Slices by inputs: begin, end, strides and masks after the data. All but the begin may be parameters instead.
-  private static let sliceDynamic = LayerMapper(Layers.sliceDynamic, valueDependent: [1, 2, 3, 4, 5, 6]) { layer, scope in
+  private static let sliceDynamic = LayerMapper(Layers.sliceDynamic, valueDependent: [1, 2, 3, 4, 5, 6]) {
+    layer, scope in
     typealias Fields = LayerSchema.SliceDynamicLayerParams
     func list(_ input: Int, _ field: Int) throws -> [Int] {
       layer.inputs.count > input ? try layer.knownIntegers(input, scope) : try layer.parameters.integers(field)

@@ -34,7 +34,8 @@ extension LayerMapper {
   }
 
   /// Suppresses boxes. The inputs are boxes, scores and optionally the two thresholds and the number of boxes.
-  static let nonMaximumSuppression = LayerMapper(several: Layers.nonMaximumSuppression, valueDependent: [4]) { layer, scope in
+  static let nonMaximumSuppression = LayerMapper(several: Layers.nonMaximumSuppression, valueDependent: [4]) {
+    layer, scope in
     typealias Fields = LayerSchema.NonMaximumSuppressionLayerParams
     let (boxes, scores) = (try layer.input(0, scope), try layer.input(1, scope))
     func threshold(_ input: Int, _ field: Int, _ step: String) throws -> ValueID {
