@@ -32,6 +32,7 @@ demo: bootstrap build
 test-build:
 	@dev/bootstrap.sh --tests
 	$(SWIFT) build -c release --build-tests $(CHECKED)
+	$(SWIFT) build -c release --package-path Examples --scratch-path .build
 
 test: test-build
 	$(RUN_TESTS)

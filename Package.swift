@@ -155,18 +155,6 @@ let package = Package(
     swift(
       "KelvinCommands", "KelvinBasics", "KelvinConformance", "Kelvin", "KelvinMeasuring", "KelvinTables",
       "KelvinVision", "KelvinCollections", "KelvinText", argumentParser),
-    .executableTarget(
-      name: "ImageBench", dependencies: ["Kelvin", "KelvinVision"], path: "bench/ImageBench", swiftSettings: strict),
-    .executableTarget(name: "SizeBench", dependencies: ["Kelvin"], path: "bench/SizeBench", swiftSettings: strict),
-    .executableTarget(
-      name: "TenLines", dependencies: ["Kelvin", "KelvinVision"], path: "Examples/TenLines", swiftSettings: strict),
-    .executableTarget(
-      name: "Images", dependencies: ["Kelvin", "KelvinVision"], path: "Examples/Images", swiftSettings: strict),
-    .executableTarget(
-      name: "Measuring", dependencies: ["Kelvin", "KelvinMeasuring"], path: "Examples/Measuring", swiftSettings: strict),
-    .executableTarget(
-      name: "Generating", dependencies: ["Kelvin"], path: "Examples/Generating",
-      exclude: ["Licence.mlpackage", "README.md", "train.py"], swiftSettings: strict),
     .target(name: "CMutexForTSan", path: "Tests/CMutexForTSan"),
     .target(name: "CFakeNVML", path: "Tests/CFakeNVML"),
     .target(name: "CFaultyDrivers", dependencies: ["CKelvinSupport"], path: "Tests/CFaultyDrivers"),
@@ -239,7 +227,7 @@ let package = Package(
       "KelvinReference", "KelvinPlanning", "KelvinMeasurements", "KelvinThermal", "KelvinReport", "KelvinRuntime",
       "TestSupport"),
     test(
-      "KelvinTests", "TenLines", "Images", "Measuring", "Generating", "Kelvin", "KelvinVision", "KelvinBasics",
+      "KelvinTests", "Kelvin", "KelvinVision", "KelvinBasics",
       "KelvinGraph",
       "KelvinImport",
       "KelvinPasses", "KelvinDevices", "KelvinConformance", "KelvinReference", "KelvinRuntime", "KelvinPlanning",

@@ -5,7 +5,7 @@ Usage: compare-images.py [--tool PATH] [--limit LEVELS] [--verbose] FILE|FOLDERâ
 
 Both sides: 8-bit sRGB, upright, transparent parts on black. Every file must decode within `--limit` of 255 (mean absolute
 difference), or be refused with a reason where Pillow refuses it too. Needs Pillow with LittleCMS, and
-`swift build -c release --product ImageBench`.
+`swift build -c release --package-path bench --scratch-path .build`.
 """
 
 import argparse

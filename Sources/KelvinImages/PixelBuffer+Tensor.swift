@@ -35,7 +35,7 @@ extension PixelBuffer {
   /// image stays grey.
   ///
   /// - Throws: ``ImageError`` (`tooLarge`, `invalidArgument`) where the size is not valid.
-  package func resized(
+  public func resized(
     width: Int, height: Int, _ cropAndScale: ImageCropAndScale = .scaleToFill, orientation: ImageOrientation = .up
   ) throws(ImageError) -> PixelBuffer {
     let target: PixelFormat = format.isGray ? .gray8 : .rgb8
@@ -61,9 +61,34 @@ extension PixelBuffer {
   }
 
   /// Returns the upright image, rotated and mirrored by `orientation`.
-  package func oriented(_ orientation: ImageOrientation) throws(ImageError) -> PixelBuffer {
+  public func oriented(_ orientation: ImageOrientation) throws(ImageError) -> PixelBuffer {
     if orientation == .up { return self }
     let (wide, high) = orientation.swapsAxes ? (height, width) : (width, height)
     return try resized(width: wide, height: high, orientation: orientation)
+  }
+
+  /// Fills a planar tensor [channels, height, width] with the cropped and scaled image: `scale[c] * sample + bias[c]`
+  /// for 8-bit samples of channel c. Parts that the image does not cover hold the bias.
+  ///
+  /// - Parameters:
+  ///   - scale: One factor per channel, or one for all; three channels are red, green and blue, one is grey.
+  ///   - bias: One offset per channel, or one for all.
+  ///   - tensor: `height * width` elements for a grey image, three times as many for the others.
+  /// - Throws: ``ImageError`` (`invalidArgument`) where a size or a count does not fit.
+  public func fill(
+    _ tensor: UnsafeMutableBufferPointer<Float>, width: Int, height: Int, cropAndScale: ImageCropAndScale,
+    scale: [Float] = [1], bias: [Float] = [0]
+  ) throws(ImageError) {
+    let order: ChannelOrder = format.isGray ? .grayscale : .rgb
+    guard let count = Self.byteCount(width, height, format.isGray ? .gray8 : .rgb8), count == tensor.count,
+      [1, order.count].contains(scale.count), [1, order.count].contains(bias.count)
+    else {
+      throw ImageError(
+        .invalidArgument, "tensor",
+        "\(tensor.count) elements with \(scale.count) factors and \(bias.count) offsets are not "
+          + "\(order.count) x \(height) x \(width) with 1 or \(order.count) of each")
+    }
+    let sampler = ImageSampler(width: width, height: height, order: order, cropAndScale: cropAndScale)
+    try withPixels { (view) throws(ImageError) in try sampler.sample(view, scale: scale, bias: bias, into: tensor) }
   }
 }

@@ -140,6 +140,26 @@ private struct Definition {
     }
   }
 
+  @Test func fillingATensorNormalizesEachChannel() throws {
+    let image = try noise(5, 4, .bgra8, seed: 4)
+    let plain = try samples(ImageSampler(width: 3, height: 2, cropAndScale: .centerCrop), image)
+    func filled(_ count: Int, scale: [Float]) throws -> [Float] {
+      var tensor = [Float](repeating: 0, count: count)
+      let result = tensor.withUnsafeMutableBufferPointer { tensor in
+        Result {
+          try image.fill(
+            tensor, width: 3, height: 2, cropAndScale: .centerCrop, scale: scale, bias: [1, -2, 4])
+        }
+      }
+      try result.get()
+      return tensor
+    }
+    let tensor = try filled(18, scale: [0.5, 2, 3])
+    for i in 0..<18 { #expect(tensor[i] == Float(plain[i]) * [0.5, 2, 3][i / 6] + [1, -2, 4][i / 6]) }
+    #expect(throws: ImageError.self) { try filled(17, scale: [1]) }
+    #expect(throws: ImageError.self) { try filled(18, scale: [1, 2]) }
+  }
+
   @Test func orientationsRotateTheImage() throws {
     let stored = try PixelBuffer(width: 3, height: 2, format: .gray8, bytes: [1, 2, 3, 4, 5, 6])
     let expected: [ImageOrientation: [UInt8]] = [

@@ -79,14 +79,13 @@ func fuse(_ path: String, _ width: Int, _ height: Int, _ channels: Int, _ side: 
     fail("cannot read \(bytes.count) bytes of \(path)")
   }
   let frame = try PixelBuffer(width: width, height: height, format: format, bytes: bytes)
-  let sampler = ImageSampler(width: side, height: side, cropAndScale: cropAndScale)
   let scale = [0.229, 0.224, 0.225].map { Float(1 / (255 * $0)) }
   let bias = zip([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]).map { Float(-$0 / $1) }
-  var tensor = [Float](repeating: 0, count: sampler.elementCount)
+  var tensor = [Float](repeating: 0, count: (channels == 1 ? 1 : 3) * side * side)
   for _ in 0..<iterations {
     let began = seconds()
     try tensor.withUnsafeMutableBufferPointer { tensor in
-      try frame.withPixels { view in try sampler.sample(view, scale: scale, bias: bias, into: tensor) }
+      try frame.fill(tensor, width: side, height: side, cropAndScale: cropAndScale, scale: scale, bias: bias)
     }
     print(seconds() - began)
   }
@@ -109,7 +108,7 @@ func segment(_ modelPath: String, level: Int, iterations: Int, _ files: ArraySli
       times.append(seconds())
       let image = try ImageFile.decode(bytes, name: path)
       times.append(seconds())
-      let seen = try request.segment(image.pixels, orientation: image.orientation)
+      let seen = try request.perform(on: image.pixels, orientation: image.orientation)
       times.append(seconds())
       let overlay = try seen.overlay(on: image.pixels, orientation: image.orientation)
       times.append(seconds())
