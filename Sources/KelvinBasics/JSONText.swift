@@ -31,7 +31,7 @@ package enum JSONText {
     // limit (513). Zero bytes are halves of UTF-16 units, which it also accepts.
     guard let last = document.last(where: { $0 != 0 }), !"[{".utf8.contains(last) else {
       throw DecodingError.dataCorrupted(
-        DecodingError.Context(codingPath: [], debugDescription: "the document ends before what it begins"))
+        DecodingError.Context(codingPath: [], debugDescription: "the document ends inside a value"))
     }
     return try decoder.decode(type, from: document)
   }

@@ -29,7 +29,7 @@ func allocated(_ text: String) -> UnsafeMutablePointer<CChar>? { strdup(text) }
 ///
 /// - Throws: `HandleError` for NULL.
 func place<Result>(_ pointer: UnsafeMutablePointer<Result>?, _ name: String) throws -> UnsafeMutablePointer<Result> {
-  guard let pointer else { throw HandleError("'\(name)' is NULL: it says where the result goes") }
+  guard let pointer else { throw HandleError("'\(name)' is NULL: expected a pointer to memory for the result") }
   return pointer
 }
 
@@ -101,7 +101,7 @@ func naming<Result>(_ name: String, _ work: () throws -> Result) throws -> Resul
 /// - Throws: `HandleError`.
 func check(_ count: Int, _ stride: Int, _ name: @autoclosure () -> String) throws {
   guard count >= 0, !count.multipliedReportingOverflow(by: stride).overflow else {
-    throw HandleError("'\(name())': no memory holds \(UInt(bitPattern: count)) elements")
+    throw HandleError("'\(name())': \(UInt(bitPattern: count)) elements do not fit memory")
   }
 }
 

@@ -17,7 +17,7 @@ public func kelvin_features_names(
     result.pointee = try features.withViews { views in
       let texts = try known.map { name in
         try naming(name) {
-          Optional(try terminated(name, in: views, remedy: "C cannot ask for such a name: rename it in the model"))
+          Optional(try terminated(name, in: views, remedy: "a C string cannot hold this name: rename it in the model"))
         }
       }
       return UnsafePointer(views.elements(texts))
@@ -85,7 +85,7 @@ public func kelvin_features_get_image(
     guard let pixels = feature.imageBufferValue else { throw mismatch(name, "an image", feature) }
     guard pixels.format.isBytes else {
       throw ModelError(
-        .featureType, "feature '\(name)' is an image of \(pixels.format); kelvin_features_get_frame has it")
+        .featureType, "feature '\(name)' is an image of \(pixels.format); use kelvin_features_get_frame")
     }
     let frame = features.withViews { pixels.view($0) }
     result.pointee = kelvin_image_buffer(
@@ -139,7 +139,7 @@ public func kelvin_features_get_string(
 ) -> kelvin_code {
   get(features, name, value, "value", error) { features, feature, name in
     guard feature.type == .string else { throw mismatch(name, "a string", feature) }
-    let remedy = "kelvin_features_get_text has it whole"
+    let remedy = "kelvin_features_get_text returns it with its length"
     return try features.withViews { views in
       try naming(name) { try terminated(feature.stringValue, in: views, remedy: remedy) }
     }
@@ -165,7 +165,7 @@ public func kelvin_features_get_strings(
 ) -> kelvin_code {
   getTexts(features, name, values, count, shape, rank, error) { texts, views in
     let pointers = try texts.map {
-      Optional(try terminated($0, in: views, remedy: "kelvin_features_get_texts has it whole"))
+      Optional(try terminated($0, in: views, remedy: "kelvin_features_get_texts returns it with its length"))
     }
     return UnsafePointer(views.elements(pointers))
   }
@@ -214,7 +214,7 @@ public func kelvin_features_get_dictionary(
 ) -> kelvin_code {
   getDictionary(features, name, keys, values, count, is_numbered, error) { texts, views in
     let pointers = try texts.map {
-      Optional(try terminated($0, in: views, remedy: "kelvin_features_get_text_dictionary has it whole"))
+      Optional(try terminated($0, in: views, remedy: "kelvin_features_get_text_dictionary returns it with its length"))
     }
     return UnsafePointer(views.elements(pointers))
   }
@@ -269,7 +269,7 @@ public func kelvin_features_get_arrays(
     let name = try text(name, "name")
     let feature = try features.feature(name)
     guard let sequence = feature.sequenceValue, sequence.type == .multiArray else {
-      throw mismatch(name, "arrays in a row", feature)
+      throw mismatch(name, "a sequence of arrays", feature)
     }
     let values = sequence.multiArrayValues
     features.withViews { views in

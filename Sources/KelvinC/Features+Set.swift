@@ -233,7 +233,7 @@ private func dictionary(
 ) throws -> FeatureValue {
   let entries = Dictionary(zip(keys, values)) { first, _ in first }
   guard entries.count == keys.count else {
-    throw ModelError(.featureType, "feature '\(name)': expected every key once, got some twice")
+    throw ModelError(.featureType, "feature '\(name)': expected each key once, got a key twice")
   }
   return FeatureValue(dictionary: entries)
 }

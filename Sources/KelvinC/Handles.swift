@@ -101,7 +101,7 @@ extension Handles.Table {
     guard process == own else {
       throw HandleError(
         "this process was forked from one that used Kelvin, whose threads it does not have; start a new program "
-          + "(in Python: multiprocessing's 'spawn'), or load models after the fork alone")
+          + "(in Python: multiprocessing's 'spawn'), or load models only after the fork")
     }
   }
 
@@ -110,7 +110,7 @@ extension Handles.Table {
     let bits = UInt(bitPattern: handle)
     let place = Int(bits & (1 << Handles.placeBits - 1))
     guard bits >> (Handles.placeBits + Handles.useBits) == 0x4B, places.indices.contains(place) else {
-      throw HandleError("expected a handle of \(noun), got a pointer that is no handle")
+      throw HandleError("expected a handle of \(noun), got a pointer that is not a handle")
     }
     let use = bits >> Handles.placeBits & (1 << Handles.useBits - 1)
     guard use == places[place].use, let object = places[place].object else {

@@ -63,7 +63,7 @@ extension ModelHandle.State {
       guard case .loaded(let model) = self else {
         throw ModelError(
           .featureType,
-          "the model leaves sizes of its inputs open, and is loaded for those of the first prediction: give the option "
+          "the model's input sizes are flexible, and the first prediction fixes them: give the option "
             + "'shape', or predict first")
       }
       return model

@@ -74,7 +74,7 @@ public func kelvin_predict(
     let inputs = try Handles.find(inputs, as: FeaturesHandle.self)
     let outputs = try Handles.find(outputs, as: FeaturesHandle.self)
     guard inputs !== outputs else {
-      throw ModelError(.parameters, "inputs and outputs are the same features; expected two")
+      throw ModelError(.parameters, "inputs and outputs are the same features object; expected two different ones")
     }
     outputs.take(try predict(model, try inputs.provider(), outputs.backings, state, cancellation))
   }
@@ -126,7 +126,7 @@ private func arrays<Value>(
     let name = try text(name, "\(noun)_names")
     let lent = value(try naming(name) { try MultiArray(lent: array) })
     guard result.updateValue(lent, forKey: name) == nil else {
-      throw ModelError(.featureType, "\(noun) '\(name)' is there twice; expected each name once")
+      throw ModelError(.featureType, "\(noun) '\(name)' is given twice; expected each name once")
     }
   }
   return result
@@ -171,7 +171,7 @@ public func kelvin_predict_batch(
     let places = try elements(outputs, count, "outputs").map { try Handles.find($0, as: FeaturesHandle.self) }
     let cancellation = try Handles.findOptional(cancellation, as: CancellationHandle.self)
     guard Set(places.map { ObjectIdentifier($0) }).count == count else {
-      throw ModelError(.parameters, "outputs name some features twice; expected \(count) others")
+      throw ModelError(.parameters, "outputs contain a features object twice; expected \(count) different ones")
     }
     guard let first = providers.first else { return }
     let model = try handle.model(for: first, cancellation)

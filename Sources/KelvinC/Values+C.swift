@@ -104,7 +104,7 @@ extension PixelBuffer {
     let (width, height) = (Int(frame.width), Int(frame.height))
     let sizes = format.planes(width: width, height: height)
     if sizes.count == 1, frame.planes.1.data != nil {
-      throw ModelError(.featureType, "an image of \(format) lies in one plane, got two; set 'planes[1].data' to NULL")
+      throw ModelError(.featureType, "an image of \(format) has one plane, got two; set 'planes[1].data' to NULL")
     }
     let planes = try zip(sizes, [frame.planes.0, frame.planes.1]).enumerated().map { index, pair in
       guard let data = pair.1.data else {

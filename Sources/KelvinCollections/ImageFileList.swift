@@ -24,7 +24,7 @@ package enum ImageFileList {
     guard name.utf8.contains(where: { "*?[".utf8.contains($0) }) else { return [File(path: name)] }
     let found = matching(name)
     return found.isEmpty
-      ? [File(path: name, fault: "no file has this name, and none fits it as a pattern")] : found.flatMap(named)
+      ? [File(path: name, fault: "no file has this name or matches it as a pattern")] : found.flatMap(named)
   }
 
   private static func below(_ folder: String) -> [File] {

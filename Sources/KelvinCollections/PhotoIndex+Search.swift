@@ -78,8 +78,8 @@ extension PhotoIndex {
       throw .index(
         PhotoIndexError(
           .otherModel,
-          "'\(file.path)' holds what \(reader.facts.modelName) saw (\(reader.facts.modelPath)), "
-            + "which \(model.facts.modelName) by these settings is not; name that model with --model"))
+          "'\(file.path)' was made by the model \(reader.facts.modelName) (\(reader.facts.modelPath)), "
+            + "not by \(model.facts.modelName) with these settings; name that model with --model"))
     }
     do throws(ModelError) {
       let seen = try model.look(at: image, nil)

@@ -75,7 +75,9 @@ public struct PhotoModel: Sendable {
       self.curves = [:]
       remarks =
         embedding == nil
-        ? ["output '\(chosen?.name ?? "")' is taken for a vector of the image; --labels would name its classes"] : []
+        ? [
+          "output '\(chosen?.name ?? "")' is used as an image vector; give --labels if it holds class scores"
+        ] : []
       predictor = model.predictor(of: function)
     }
   }

@@ -8,7 +8,7 @@ extension ConformanceExemption {
     }
     + rowsWithoutVectors.map {
       ConformanceExemption(
-        .named("attention \($0)"), on: "vulkan", of: .software, "operands that do not lie in vectors of 4")
+        .named("attention \($0)"), on: "vulkan", of: .software, "operands that are not aligned to vectors of 4")
     }
     + overThreeAxes.map { ConformanceExemption(.named($0), on: "cpu", "windows of 3 axes") }
     + ["vulkan", "opencl"].flatMap { device in
@@ -33,10 +33,10 @@ extension ConformanceExemption {
 
   /// Operators without a kernel on GPUs, with the reason.
   private static let leftToHost = [
-    ("non_maximum_suppression", "each box that is kept decides about later ones"),
-    ("non_zero", "how many there are decides the sizes of what follows"),
-    ("random_key", "the host counts its runs"),
-    ("recurrence", "every step waits for the one before it"),
-    ("unique", "how many there are decides the sizes of what follows"),
+    ("non_maximum_suppression", "the choice of each box depends on the boxes kept before it"),
+    ("non_zero", "the output size depends on data"),
+    ("random_key", "the host keeps the run counter"),
+    ("recurrence", "each step depends on the previous one"),
+    ("unique", "the output size depends on data"),
   ]
 }

@@ -43,7 +43,7 @@ struct CoreMLPackage {
     let item = manifest.itemInfoEntries[manifest.rootModelIdentifier]?.path
     if let item {
       guard item.staysInside else {
-        throw FormatError(.malformed, file: "\(file)/Manifest.json", "its model '\(item)' lies outside the package")
+        throw FormatError(.malformed, file: "\(file)/Manifest.json", "its model '\(item)' is outside the package")
       }
       if files.contains("Data/\(item)") { return "Data/\(item)" }
     }

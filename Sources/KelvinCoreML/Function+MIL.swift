@@ -24,7 +24,7 @@ extension Function {
       for feature in description.inputs + description.states where types[feature.name] == nil {
         throw FormatError(
           .malformed, file: file, place: "input '\(feature.name)'",
-          "the description has it, function '\(name)' does not")
+          "the description declares it, function '\(name)' does not have it")
       }
     }
     let classification = try MILClassification(function.block, files, file: file)
@@ -154,7 +154,7 @@ extension Feature {
       }
       return .state(scalar, dimensions)
     case .unknown:
-      guard let scalar = type.scalar else { throw malformed("the model does not say what it is") }
+      guard let scalar = type.scalar else { throw malformed("the model does not declare its type") }
       let dimensions = type.sizes.enumerated().map { dimension(name, $0, $1) }
       return type.isState ? .state(scalar, dimensions) : .tensor(scalar, dimensions)
     }

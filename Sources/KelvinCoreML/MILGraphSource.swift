@@ -86,7 +86,7 @@ struct MILGraphSource: GraphSource {
     for (output, result) in zip(operation.outputs, results) {
       let type = scope.emitter.type(result)
       if let declared = output.type.tensorType, declared != type {
-        throw scope.emitter.invalid("output '\(output.name)' is declared \(declared), it computes \(type)")
+        throw scope.emitter.invalid("output '\(output.name)' is declared \(declared), but has the value \(type)")
       }
       try scope.define(output.name, result, by: "\(kind) '\(operation.name)'")
     }
@@ -100,7 +100,7 @@ struct MILGraphSource: GraphSource {
     }
     for (output, weight) in zip(operation.outputs, weights) {
       if let declared = output.type.tensorType, declared != weight.type {
-        throw scope.emitter.invalid("output '\(output.name)' is declared \(declared), it computes \(weight.type)")
+        throw scope.emitter.invalid("output '\(output.name)' is declared \(declared), but has the value \(weight.type)")
       }
       try scope.define(output.name, weight: weight)
     }

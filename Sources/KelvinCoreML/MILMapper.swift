@@ -72,7 +72,7 @@ extension MILOperation {
 
   func text(_ input: String, _ scope: MILScope) throws -> String? {
     guard let binding = inputs[input]?.first else { return nil }
-    guard let text = try scope.text(binding) else { throw scope.emitter.invalid("'\(input)' is not a constant text") }
+    guard let text = try scope.text(binding) else { throw scope.emitter.invalid("'\(input)' is not a constant string") }
     return text
   }
 

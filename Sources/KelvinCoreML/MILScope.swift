@@ -46,7 +46,7 @@ final class MILScope {
   }
 
   func define(_ name: String, _ id: ValueID, by place: String) throws {
-    try define(name, "\(place) computes '\(name)', which is there already") { $0.values[name] = id }
+    try define(name, "\(place) computes '\(name)', which is already defined") { $0.values[name] = id }
   }
 
   func define(_ name: String, constant: MILValue) throws {
@@ -68,12 +68,12 @@ final class MILScope {
 
   func value(_ name: String, reader: String) throws -> ValueID {
     guard let index = level(of: name) else {
-      throw GraphError(reader, "reads '\(name)', which nothing before it computes")
+      throw GraphError(reader, "reads '\(name)', which is not computed before it")
     }
     let level = levels[index]
     if let id = level.values[name] { return emitter.value(id, of: level.depth) }
     guard let weight = try level.constants[name]?.weight(files, name: name) ?? level.weights[name] else {
-      throw GraphError(reader, "reads '\(name)', which nothing before it computes")
+      throw GraphError(reader, "reads '\(name)', which is not computed before it")
     }
     let id = emitter.constant(named: name, weight)
     if level.depth == emitter.depth { levels[index].values[name] = id }
@@ -85,7 +85,7 @@ final class MILScope {
     case .name(let name):
       guard !isRoom(name) else {
         throw emitter.invalid(
-          "reads '\(name)' before it is known how large that is: such sizes are found between two graphs, which a "
+          "reads '\(name)' before its size is known: such sizes are found between two graphs, which a "
             + "program with states, or within a pipeline, does not have; export that part as a model of its own")
       }
       return try value(name, reader: "\(operation.kind) '\(operation.name)'")
@@ -159,7 +159,7 @@ final class MILScope {
   func update(_ name: String, _ id: ValueID) throws {
     let held = try known(name)
     guard emitter.type(id) == held.type else {
-      throw emitter.invalid("the state '\(name)' is \(held.type), it is given \(emitter.type(id))")
+      throw emitter.invalid("the state '\(name)' is \(held.type), but is set to \(emitter.type(id))")
     }
     states[name] = State(type: held.type, id: id, depth: emitter.depth)
     if emitter.depth == 0 { emitter.write(id, to: name) }

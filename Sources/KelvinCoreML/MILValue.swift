@@ -73,7 +73,7 @@ struct MILValue {
     guard let type = type.tensorType else {
       throw FormatError(
         .unsupported, file: file, place: "constant '\(name)'", offset: offset,
-        "it is not a tensor of known sizes and of an element type that Kelvin has")
+        "it is not a tensor of known sizes and of a supported element type")
     }
     if let blob { return Tensor(type, try WeightBlob(blob, files, file, name).elements(type)) }
     let found: Tensor?
@@ -88,7 +88,7 @@ struct MILValue {
       found = try Self.tensor(list, type)
     }
     guard let tensor = found else {
-      throw malformed(name, "\(type) has \(type.count) elements, the file another number")
+      throw malformed(name, "\(type) has \(type.count) elements, but the file has a different number")
     }
     return tensor
   }

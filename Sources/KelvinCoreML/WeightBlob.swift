@@ -23,8 +23,8 @@ struct WeightBlob {
     else {
       throw FormatError(
         .malformed, file: blob.file, place: place, offset: blob.offset,
-        "its record lies outside the file, which has \(contents.count) bytes",
-        remedy: "the weight file is cut short, or another model's")
+        "its record is outside the file, which has \(contents.count) bytes",
+        remedy: "the weight file is cut short or belongs to another model")
     }
     let version = header.load(UInt32.self, at: 4)
     guard version == 2 else {
@@ -35,7 +35,7 @@ struct WeightBlob {
       throw FormatError(
         .malformed, file: blob.file, place: place, offset: blob.offset,
         "no record starts here: expected 0xDEADBEEF, found 0x\(String(sentinel, radix: 16, uppercase: true))",
-        remedy: "the weight file is damaged, or another model's")
+        remedy: "the weight file is damaged or belongs to another model")
     }
     dataType = metadata.load(UInt32.self, at: 4)
     byteCount = metadata.load(UInt64.self, at: 8)
@@ -67,7 +67,7 @@ struct WeightBlob {
     }
     guard let offset = Int(exactly: dataOffset), let bytes = contents.slice(offset: offset, count: count)
     else {
-      throw malformed("its \(byteCount) bytes from \(dataOffset) lie outside the file, which has \(contents.count)")
+      throw malformed("its \(byteCount) bytes from \(dataOffset) are outside the file, which has \(contents.count)")
     }
     return bytes
   }
@@ -90,7 +90,7 @@ struct WeightBlob {
   private func malformed(_ reason: String) -> FormatError {
     FormatError(
       .malformed, file: file, place: place, offset: record, reason,
-      remedy: "the weight file is damaged, or another model's")
+      remedy: "the weight file is damaged or belongs to another model")
   }
 }
 

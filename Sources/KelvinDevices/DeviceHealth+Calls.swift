@@ -90,7 +90,7 @@ extension DeviceHealth {
   /// Releases resources of the driver, unless the device has failed and may still be using them.
   package func freeing(_ device: String, _ release: @escaping () -> Void) {
     guard mayFree else { return }
-    try? guarded(device, "giving back what was used") { () throws(DeviceError) in release() }
+    try? guarded(device, "releasing resources") { () throws(DeviceError) in release() }
   }
 }
 

@@ -197,7 +197,7 @@ extension DeviceError {
   /// Returns the error of a failed wait as a device loss, since the device may still be executing.
   package func asLoss() -> DeviceError {
     code == .lost || code == .hung
-      ? self : DeviceError(.lost, device: device, place: place, reason: "\(reason); what it was doing is not known")
+      ? self : DeviceError(.lost, device: device, place: place, reason: "\(reason); the operation is not known")
   }
 }
 

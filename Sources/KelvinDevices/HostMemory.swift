@@ -21,6 +21,6 @@ package enum HostMemory {
     guard needed > limit else { return }
     throw DeviceError(
       .outOfMemory, device: "host", place: place,
-      reason: "they need \(needed >> 20) MiB, there are \(limit >> 20) MiB; give smaller input shapes")
+      reason: "they need \(needed >> 20) MiB, there are \(limit >> 20) MiB; use smaller input shapes")
   }
 }

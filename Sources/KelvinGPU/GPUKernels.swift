@@ -104,11 +104,11 @@ package struct GPUKernels<Target: GPUTarget>: KernelFamily {
 
 /// The reasons why some operators run on the host. The operators' page lists the host's times.
 private let leftToHost = [
-  "non_maximum_suppression": "each box that is kept decides about later ones",
-  "non_zero": "how many there are decides the sizes of what follows",
-  "random_key": "the host counts its runs",
-  "recurrence": "every step waits for the one before it",
-  "unique": "how many there are decides the sizes of what follows",
+  "non_maximum_suppression": "the choice of each box depends on the boxes kept before it",
+  "non_zero": "the output size depends on data",
+  "random_key": "the host keeps the run counter",
+  "recurrence": "each step depends on the previous one",
+  "unique": "the output size depends on data",
 ]
 
 /// A segment as dispatches that share one block of scratch memory.

@@ -34,7 +34,7 @@ package struct DictionaryRow: HostOperation {
       let column = length == nil ? place : Int(entry.0)
       guard row.indices.contains(column) else {
         throw refused(
-          0, "the key \(entry.0) is outside \(row.count) places", remedy: "give keys from 0 to \(row.count - 1)")
+          0, "the key \(entry.0) is outside \(row.count) elements", remedy: "give keys from 0 to \(row.count - 1)")
       }
       row[column] = entry.1
     }

@@ -118,7 +118,7 @@ package struct ItemRecommendation: HostOperation {
 
   private func count(_ position: Int, _ inputs: [HostValue]) throws(HostOperationError) -> Int {
     guard let number = try tensor(position, inputs).doubles.first, number >= 0, number.rounded() == number else {
-      throw refused(position, "expected how many items are wanted, a whole number from 0 on")
+      throw refused(position, "expected the number of items to recommend, a whole number of at least 0")
     }
     return Int(min(number, Double(items.count)))
   }

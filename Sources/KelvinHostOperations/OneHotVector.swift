@@ -42,7 +42,7 @@ package struct OneHotVector: HostOperation {
       if let place = places[element] {
         vectors[index * categories.count + place] = 1
       } else if !ignoresUnknown {
-        throw refused(0, "\(element.description) is no category", remedy: "give one of \(categories.preview)")
+        throw refused(0, "\(element.description) is not a known category", remedy: "give one of \(categories.preview)")
       }
     }
     return [.tensor(Tensor(vectors, whole))]

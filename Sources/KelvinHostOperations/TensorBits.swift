@@ -28,7 +28,7 @@ package struct TensorBits: HostOperation {
 
   private func recast(_ type: TensorType) throws(HostOperationError) -> TensorType {
     guard type.scalar.byteCount == scalar.byteCount, scalar != .bool || type.scalar == .bool else {
-      throw refused(0, "the bits of \(type) are no elements of \(scalar)")
+      throw refused(0, "the bits of \(type) cannot be read as \(scalar)")
     }
     return TensorType(scalar, type.shape)
   }

@@ -44,7 +44,7 @@ package struct FormatFamily: Sendable {
     let refusal: @Sendable (String) -> FormatError = { file in
       FormatError(
         .unsupported, file: file, "this program was built without the trait '\(trait)' of the package Kelvin",
-        remedy: "name the trait where the package is required")
+        remedy: "enable the trait where the package is required")
     }
     return FormatFamily(
       formats: [

@@ -52,8 +52,8 @@ package struct FormatError: Error, Hashable, Sendable, CustomStringConvertible {
     return FormatError(
       .missing, file: file, "uses \(kinds) that Kelvin lacks: \(listed)",
       remedy: isLaidOut
-        ? "take the model that ONNX Runtime optimized, or save it at the level 'extended', below its layouts for one"
-          + " processor" : nil,
+        ? "use the model before ONNX Runtime's optimization, or optimize it at the level 'extended', without layouts for"
+          + " one processor" : nil,
       missing: operations)
   }
 

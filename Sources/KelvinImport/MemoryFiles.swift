@@ -36,8 +36,8 @@ package struct MemoryFiles: Sendable {
     guard let path = known(relative), let bytes = files[path] else {
       let given = files.isEmpty ? "none" : files.keys.sorted().joined(separator: ", ")
       throw FormatError(
-        .unreadable, file: model, "it names the file '\(relative)', which was not given with it; files given: \(given)",
-        remedy: "give its bytes under that path")
+        .unreadable, file: model, "it names the file '\(relative)', which was not given with it; given files: \(given)",
+        remedy: "add its bytes under that path")
     }
     return bytes
   }

@@ -79,8 +79,8 @@ package final class ModelFiles: Sendable {
     if let bytes = read.withLock({ $0[name] }) { return bytes }
     guard relative.staysInside else {
       throw FormatError(
-        .malformed, file: model, "its weights lie in '\(relative)', outside the model's folder",
-        remedy: "weights must lie beside the model or below it")
+        .malformed, file: model, "its weights are in '\(relative)', outside the model's folder",
+        remedy: "weights must be in the model's folder or below it")
     }
     let bytes: Bytes
     switch root {

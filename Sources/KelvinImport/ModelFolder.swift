@@ -34,8 +34,8 @@ package struct ModelFolder: Sendable {
   package func open(_ relative: String, model: String) throws(FormatError) -> OpenFile {
     guard relative.staysInside else {
       throw FormatError(
-        .malformed, file: model, "it names the file '\(relative)', outside the model's folder",
-        remedy: "the files of a model lie beside it or below it")
+        .malformed, file: model, "it names the file '\(relative)', which is outside the model's folder",
+        remedy: "put the files of a model into its folder or below it")
     }
     let full = "\(path)/\(relative)"
     if allowsLinks { return try opened(full) { () throws(FileError) in try OpenFile(full) } }
@@ -54,13 +54,13 @@ package struct ModelFolder: Sendable {
   private func unreadable(_ full: String, _ reason: String) -> FormatError {
     FormatError(
       .unreadable, file: full, "a file of the model cannot be read: \(reason)",
-      remedy: "put the file that came with the model in its place")
+      remedy: "replace it by the file that came with the model")
   }
 
   private func link(_ full: String, _ reason: String) -> FormatError {
     FormatError(
       .link, file: full, "a file of the model is not read: \(reason)",
-      remedy: "put a copy in its place, or give --allow-links (ModelConfiguration.allowsLinks) if you trust the model")
+      remedy: "replace it by a copy, or give --allow-links (ModelConfiguration.allowsLinks) if you trust the model")
   }
 
   /// Whether the folder contains a file of this name, links included.

@@ -29,7 +29,7 @@ package struct IndexFacts: Hashable, Sendable {
   /// - Throws: `absent` where the index has never been filled.
   init(_ database: Database) throws(PhotoIndexError) {
     guard let stored = try Self.stored(in: database) else {
-      throw PhotoIndexError(.absent, "'\(database.path)' holds no images yet; 'kelvin index' puts them there")
+      throw PhotoIndexError(.absent, "'\(database.path)' holds no images yet; add them with 'kelvin index'")
     }
     self = stored
   }

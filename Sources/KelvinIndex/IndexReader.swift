@@ -46,7 +46,7 @@ package final class IndexReader {
     guard !points.isEmpty else {
       throw PhotoIndexError(
         .notIndexed,
-        "'\(facts.modelName)' says nothing of precision and recall, so labels can be chosen by confidence alone (--min-confidence)"
+        "'\(facts.modelName)' has no precision and recall curves; choose labels by confidence (--min-confidence)"
       )
     }
     return points.mapValues { PrecisionRecallCurve(precision: $0.precision, recall: $0.recall) }

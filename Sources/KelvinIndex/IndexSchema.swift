@@ -65,7 +65,7 @@ enum IndexSchema {
     }
     guard try database.number("PRAGMA application_id") == application else {
       throw PhotoIndexError(
-        .unusable, "'\(database.path)' is a database, but no index of Kelvin's; name another file with --index")
+        .unusable, "'\(database.path)' is a database, but not an index of Kelvin's; name another file with --index")
     }
     let found = try database.number("PRAGMA user_version")
     guard found == version else {

@@ -59,8 +59,8 @@ package final class IndexWriter {
     if let stored, stored.identity != facts.identity, !rebuilds {
       throw PhotoIndexError(
         .otherModel,
-        "'\(file.path)' holds what \(stored.modelName) saw (\(stored.modelPath)), not \(facts.modelName) by these settings; "
-          + "use that model, --rebuild to begin anew, or --index for a second index")
+        "'\(file.path)' was made by the model \(stored.modelName) (\(stored.modelPath)), not by \(facts.modelName) with"
+          + " these settings; use that model, --rebuild to start over, or --index for a second index")
     }
     let isNew = stored == nil || rebuilds
     if isNew || stored != facts {

@@ -86,7 +86,7 @@ extension Benchmark {
       on machine: String, seconds: Double?, otherLoad: Double, seed: UInt64
     ) throws(ModelError) {
       guard let envelope else {
-        throw ModelError(.parameters, "a journal is not simulated; run 'bench' with --simulate")
+        throw ModelError(.parameters, "a journal cannot be simulated; run 'bench' with --simulate")
       }
       result.simulation = try ModelError.measuring {
         try result.simulated(

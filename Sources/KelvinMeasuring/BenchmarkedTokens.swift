@@ -30,8 +30,8 @@ struct BenchmarkedTokens {
     if let capacity = feeding.capacity, prompt + tokens - 1 > capacity {
       throw ModelError(
         .parameters,
-        "\(tokens) tokens behind a prompt of \(prompt) are \(prompt + tokens - 1) to be read, and the model has room for"
-          + " \(capacity); --tokens or --prompt lower make them fit", fault: .request)
+        "\(tokens) tokens behind a prompt of \(prompt) are \(prompt + tokens - 1) to read, but the model has room for"
+          + " \(capacity); lower --tokens or --prompt", fault: .request)
     }
     self.roles = roles
     self.seed = seed

@@ -70,7 +70,7 @@ extension FunctionPlanDocument {
 
   /// A sentence for each plan on the page that was not run; empty if all were run.
   private var standing: [String] {
-    if parts[0].machine != nil { return ["What if: a plan for another machine. Nothing here was run."] }
+    if parts[0].machine != nil { return ["A plan for another machine. Nothing here was run."] }
     let isTried = parts.allSatisfy { !$0.isAboutThisMachine || $0.measured($0.explanation.solution) != nil }
     return isTried ? [] : ["A prediction: this plan was not tried on this machine."]
   }

@@ -91,7 +91,7 @@ extension Benchmark {
       listener.note(
         "calibrating by \(sensors): \(HumanReadable.seconds(schedule.rest)) of rest,"
           + " \(HumanReadable.seconds(schedule.load)) of full load and \(HumanReadable.seconds(schedule.cooling)) of"
-          + " rest, in all \(HumanReadable.seconds(schedule.seconds)); leave the machine alone meanwhile")
+          + " rest, in all \(HumanReadable.seconds(schedule.seconds)); run nothing else meanwhile")
       let recording = try Self.calibrating {
         try recorder.record(
           schedule, setLoad: { if $0 { load.start() } else { try load.stop() } },

@@ -88,7 +88,7 @@ struct ONNXInliner {
     guard let function = functions[node.functionKey] else {
       count += 1
       guard count <= WireMessage.operationLimit else {
-        throw refusal(node, "its functions stand for more than \(WireMessage.operationLimit) operations")
+        throw refusal(node, "its functions expand to more than \(WireMessage.operationLimit) operations")
       }
       var copy = node
       for (key, attribute) in node.attributes where attribute.hasGraphs {
@@ -131,7 +131,7 @@ struct ONNXInliner {
   private mutating func copy(_ inner: ONNXNode, _ call: inout Call, depth: Int) throws(FormatError) -> ONNXNode {
     let node = call.node
     operands += inner.inputs.count + inner.outputs.count + inner.attributes.count
-    guard operands < Self.operandLimit else { throw refusal(node, "its functions stand for too many operands") }
+    guard operands < Self.operandLimit else { throw refusal(node, "its functions expand to too many operands") }
     var copy = inner
     copy.inputs = try outer(inner.inputs, &call)
     copy.outputs = try outer(inner.outputs, &call)

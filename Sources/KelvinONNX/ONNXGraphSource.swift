@@ -96,7 +96,7 @@ struct ONNXGraphSource: GraphSource {
     for name in node.inputs {
       let entity = name.isEmpty ? nil : try scope.entity(name, reader: place, offset: node.offset)
       if case .tensor(let id)? = entity, scope.emitter.depth == 0, scope.emitter.extents[id] != nil {
-        throw scope.emitter.invalid("reads '\(name)' before it is known how large that is")
+        throw scope.emitter.invalid("reads '\(name)' before its size is known")
       }
       entities.append(entity)
     }

@@ -20,7 +20,7 @@ struct ONNXOperation {
   func input(_ index: Int) throws -> ValueID {
     if let id = optional(index) { return id }
     guard index < entities.count, entities[index] != nil else { throw emitter.invalid("input \(index) is missing") }
-    throw unsupported("reads '\(node.inputs[index])', a sequence or a value that is left out, expected a tensor")
+    throw unsupported("reads '\(node.inputs[index])', a sequence or an omitted value, expected a tensor")
   }
 
   func optional(_ index: Int) -> ValueID? { index < inputs.count ? inputs[index] : nil }

@@ -53,12 +53,12 @@ final class ONNXScope {
       elementCount += elements.count
       guard elementCount <= Self.elementLimit else {
         throw GraphError(
-          place, "its sequence is one of many, which have more than \(Self.elementLimit) elements in all")
+          place, "its sequences have more than \(Self.elementLimit) elements in total")
       }
     }
     let last = levels.count - 1
     guard levels[last].initializers[name] == nil, levels[last].values.updateValue(entity, forKey: name) == nil else {
-      throw GraphError(place, "computes '\(name)', which is there already")
+      throw GraphError(place, "computes '\(name)', which is already defined")
     }
   }
 
@@ -68,7 +68,7 @@ final class ONNXScope {
   func unroll(_ graph: ONNXGraph) throws {
     unrolledCount += graph.nodes.count + 1
     guard unrolledCount <= Self.unrolledLimit else {
-      throw emitter.invalid("its trips, one after another, have more than \(Self.unrolledLimit) operations")
+      throw emitter.invalid("its unrolled iterations have more than \(Self.unrolledLimit) operations")
     }
   }
 
@@ -86,7 +86,7 @@ final class ONNXScope {
     guard case .tensor(let id) = try entity(name, reader: reader, offset: offset) else {
       throw FormatError(
         .unsupported, file: file, place: reader, offset: offset,
-        "reads '\(name)', a sequence or a value that is left out, expected a tensor")
+        "reads '\(name)', a sequence or an omitted value, expected a tensor")
     }
     return id
   }
@@ -104,6 +104,6 @@ final class ONNXScope {
       }
     }
     throw FormatError(
-      .malformed, file: file, place: reader, offset: offset, "reads '\(name)', which nothing before it computes")
+      .malformed, file: file, place: reader, offset: offset, "reads '\(name)', which is not computed before it")
   }
 }

@@ -130,7 +130,7 @@ struct ONNXTensor {
     guard places == nil else {
       throw FormatError(
         .unsupported, file: message.file, place: "tensor '\(name)'", offset: message.offset,
-        "it is a sparse one of strings")
+        "it is a sparse tensor of strings")
     }
     var dimensions: [Int] = []
     var strings: [String] = []
@@ -180,7 +180,7 @@ struct ONNXTensor {
       }
       guard let bytes = file.slice(offset: contents.externalOffset, count: count) else {
         throw malformed(
-          "its \(count) bytes from \(contents.externalOffset) lie outside '\(location)', which has \(file.count)")
+          "its \(count) bytes from \(contents.externalOffset) are outside '\(location)', which has \(file.count)")
       }
       return bytes
     }
@@ -199,7 +199,7 @@ struct ONNXTensor {
     let available = fields.reduce(0) { total, field in
       if case .bytes(let packed) = field.value { total + packed.count } else { total + 1 }
     }
-    guard type.count <= available else { throw malformed("\(type) has \(type.count) elements, the file fewer") }
+    guard type.count <= available else { throw malformed("\(type) has \(type.count) elements, but the file has fewer") }
     switch type.scalar {
     case .float32:
       var values: [Float] = []
@@ -238,7 +238,7 @@ struct ONNXTensor {
   func malformed(_ reason: String) -> FormatError {
     FormatError(
       .malformed, file: message.file, place: "tensor '\(name)'", offset: message.offset, reason,
-      remedy: "the file is damaged, or its weights are another model's")
+      remedy: "the file is damaged, or its weights belong to another model")
   }
 }
 

@@ -84,7 +84,7 @@ extension OpenCLDevice {
       try check(library.functions.clFlush(queue), "clFlush", "queue")
     }
     guard let event else {
-      throw DeviceError(.execution, device: info.id, place: call, reason: "it gave no event")
+      throw DeviceError(.execution, device: info.id, place: call, reason: "the driver returned no event")
     }
     try wait(for: DriverEvent(event, self), of: health.submitted(mayCompile: mayCompile))
   }

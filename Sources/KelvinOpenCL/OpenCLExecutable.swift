@@ -59,7 +59,7 @@ package final class OpenCLExecutable: Executable, @unchecked Sendable {
       offset += lowered.scratchOffsets[index]
     }
     guard let buffer = slice.buffer as? OpenCLBuffer, buffer.device === device else {
-      throw failure("it was bound to memory of another device; make buffers with \(device.info.id)")
+      throw failure("it was bound to memory of another device; create buffers with \(device.info.id)")
     }
     return (buffer.memory, UInt32((slice.offset + offset) / bufferAlignment))
   }

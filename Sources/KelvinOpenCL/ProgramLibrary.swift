@@ -122,7 +122,7 @@ final class ProgramLibrary: Sendable {
   private func recipe(_ key: KernelName, _ device: OpenCLDevice) throws(DeviceError) -> Recipe {
     guard let text = programSource(key.program) else {
       throw DeviceError(
-        .compilation, device: device.info.id, place: "program '\(key.program)'", reason: "there is no such source")
+        .compilation, device: device.info.id, place: "program '\(key.program)'", reason: "no source has this name")
     }
     let macros = key.defines + (key.halves.map { [$0.define] } ?? [])
     let definitions = macros.map { "-D\($0)" } + (number.definition.map { [$0] } ?? [])
@@ -179,7 +179,7 @@ private func checkGroup(of kernel: cl_kernel, _ name: String, on device: OpenCLD
     DeviceError(.compilation, device: device.info.id, place: "kernel \(name)", reason: reason)
   }
   if let items = answer(CL_KERNEL_WORK_GROUP_SIZE, 0), items < device.tuning.group {
-    throw failure("the device runs groups of \(items) of its items, \(device.tuning.group) are needed")
+    throw failure("the device runs work groups of \(items) of its items, \(device.tuning.group) are needed")
   }
   let memory = device.library.value(of: device.id, CL_DEVICE_LOCAL_MEM_SIZE, cl_ulong(0)) ?? 0
   if let needed = answer(CL_KERNEL_LOCAL_MEM_SIZE, cl_ulong(0)), needed > memory {

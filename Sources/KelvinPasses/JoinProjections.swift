@@ -64,7 +64,7 @@ package struct JoinProjections: Pass {
     node.op = attention
     node.body?.takeApart(type, at: parts.map(\.operand), widths)
     edits.rewrite(index, node)
-    edits.note(origins, "what attention reads of one tensor is one product")
+    edits.note(origins, "the projections of one tensor for attention are one product")
   }
 }
 

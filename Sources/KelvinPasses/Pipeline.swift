@@ -49,7 +49,7 @@ package struct Pipeline: Sendable {
   package func stopping(after name: String) throws(GraphError) -> Pipeline {
     if name == "none" { return Pipeline(passes: []) }
     guard let index = names.firstIndex(of: name) else {
-      throw GraphError("pass '\(name)'", "there is none of that name; use none, \(names.joined(separator: ", "))")
+      throw GraphError("pass '\(name)'", "no pass has this name; use none, \(names.joined(separator: ", "))")
     }
     return Pipeline(passes: Array(passes[...index]))
   }
@@ -62,7 +62,7 @@ package struct Pipeline: Sendable {
     var result = PassResult(graph: graph, changes: [])
     WorkBudget.enter(.passes)
     for pass in passes {
-      if WorkBudget.isSpent { throw GraphError("pass '\(type(of: pass).name)'", "does not begin: a limit was reached") }
+      if WorkBudget.isSpent { throw GraphError("pass '\(type(of: pass).name)'", "does not start: a limit was reached") }
       let step = try pass.runInside(result.graph)
       guard !step.changes.isEmpty else { continue }
       do { try step.graph.verify() } catch {

@@ -14,7 +14,7 @@ package struct RemoveUnusedNodes: Pass {
         needed.formUnion(node.inputs)
       } else {
         edits.remove(index)
-        edits.note(node.origins, "nobody reads its result", isRemoval: true)
+        edits.note(node.origins, "its result is not used", isRemoval: true)
       }
     }
     return edits.finish()

@@ -82,7 +82,7 @@ struct ProblemKeys: Decodable {
     return first.map { stranger in
       let others = (places[stranger.key] ?? 1) - 1
       let more = others == 0 ? "" : others == 1 ? " and one other place" : " and \(others) other places"
-      return "\(place(stranger))\(more): no key is called '\(stranger.key)', it is not read"
+      return "\(place(stranger))\(more): no key is called '\(stranger.key)', it is ignored"
     }
   }
 

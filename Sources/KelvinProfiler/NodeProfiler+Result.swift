@@ -193,13 +193,13 @@ extension NodeProfiler {
     for (loop, trips) in (profile.models[context.key.description]?.trips ?? [:]).sorted(by: { $0.key < $1.key })
     where trips == 0 {
       remarks.append(
-        "loop '\(loop)' made no trip with these inputs: what is in it was not measured, and plans take it to make none; "
+        "loop '\(loop)' made no iteration with these inputs: its body was not measured, and plans assume none; "
           + "give inputs that are typical with --input")
     }
     if measured.disturbances > 0 {
       remarks.append(
-        "others took processor time in \(counted(measured.disturbances, "interval")) of measuring; rounds in them were "
-          + "left out, or all but the fastest where too few others remained")
+        "other processes took processor time in \(counted(measured.disturbances, "interval")) of measuring; rounds in them"
+          + " were left out, or all but the fastest where too few others remained")
     }
     for run in deviceRuns where run.account.residualShare > 0.05 {
       remarks.append(

@@ -116,7 +116,7 @@ package struct NodeProfiler {
       single.pins = [:]
       let solution = try context.planner.problem(context.graph, single).solve()
       guard solution.placement.values.contains(id) else {
-        measured.remarks.append("\(id) runs none of the nodes and was left out")
+        measured.remarks.append("\(id) runs none of the nodes and was excluded")
         continue
       }
       measured.remarks += context.remarks(on: solution.placement, units: [device], precision: request.precision)
@@ -132,7 +132,7 @@ package struct NodeProfiler {
         return
       } catch {
         failures.append(error)
-        measured.remarks.append("\(id) failed and was left out: \(error)")
+        measured.remarks.append("\(id) failed and was excluded: \(error)")
       }
     }
     guard measured.runs.isEmpty, !isCancelled else { return }
@@ -241,13 +241,13 @@ package struct NodeProfiler {
     defer { load.stop() }
     for (index, run) in measured.usable.enumerated() where !isCancelled {
       let id = run.device.info.id
-      observe(.init(phase: "\(id): compiling beside other work", fraction: 0.95 + 0.05 * Double(index) / 3))
+      observe(.init(phase: "\(id): compiling during other work", fraction: 0.95 + 0.05 * Double(index) / 3))
       do {
         let start = try ColdStart(
           run.solution, context, precision: request.precision, threads: request.threads, inputs: inputs,
           clock: clock)
         (run.busyCompile, run.busyFirstRun) = (start.compile, start.firstRun)
-      } catch { measured.remarks.append("\(id): the start beside other work could not be measured: \(error)") }
+      } catch { measured.remarks.append("\(id): the start during other work could not be measured: \(error)") }
     }
   }
 }

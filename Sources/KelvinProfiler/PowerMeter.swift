@@ -89,7 +89,7 @@ package struct PowerMeter {
       let guess = info.planningKind.powerGuess
       return DevicePower(
         idleWatts: guess.idle, busyWatts: guess.busy,
-        source: "a guess for the kind of device (\(info.kind.rawValue)): nothing here measures it")
+        source: "a guess for the kind of device (\(info.kind.rawValue)): no sensor here measures it")
     }
     let share = seconds > 0 ? min(1, processorSeconds / (seconds * Double(cores))) : 1
     let busy = envelope.idleWatts + share * (envelope.fullLoadWatts - envelope.idleWatts)

@@ -161,7 +161,7 @@ package struct ModelContext: Sendable {
       throw refuse("was made for other shapes or another version of Kelvin")
     }
     guard request.pins.isEmpty else {
-      throw RuntimeError.invalidChoice("a plan places every node; take out the pins, or make a new plan with them")
+      throw RuntimeError.invalidChoice("a plan places every node; remove the pins, or make a new plan with them")
     }
     let placement = plan.placement
     let names = FlatGraph(graph).placedNames
@@ -170,7 +170,7 @@ package struct ModelContext: Sendable {
     }
     let host = inventory.host.info.id
     if let control = FlatGraph(graph).controls.first(where: { placement[$0.name] != host }) {
-      throw refuse("puts the \(control.kind.rawValue) '\(control.name)' on a device, and control flow runs on \(host)")
+      throw refuse("puts the \(control.kind.rawValue) '\(control.name)' on a device, but control flow runs on \(host)")
     }
     let known = Set(names)
     if let foreign = placement.keys.sorted().first(where: { !known.contains($0) }) {
@@ -183,7 +183,7 @@ package struct ModelContext: Sendable {
       if let node = try node(tellingApart: precision, request.precision, placement: placement) {
         throw refuse(
           "was made for precision \(precision.rawValue), not \(request.precision.rawValue), and "
-            + "\(placement[node.name] ?? "") computes '\(node.name)' otherwise in each")
+            + "\(placement[node.name] ?? "") computes '\(node.name)' differently in each")
       }
     }
     var pinned = request

@@ -248,7 +248,8 @@ package final class Session {
         guard offset + row.count <= accumulated.count else {
           throw DeviceError(
             .execution, device: model.host, place: "loop '\(loop.name)'",
-            reason: "makes more than the \(row.count == 0 ? 0 : accumulated.count / row.count) trips that its outputs"
+            reason:
+              "makes more than the \(row.count == 0 ? 0 : accumulated.count / row.count) iterations that its outputs"
               + " have rows for")
         }
         UnsafeMutableRawBufferPointer(rebasing: accumulated[offset..<offset + row.count]).copyMemory(

@@ -67,7 +67,7 @@ struct TableCells {
       let field = rows.fields[row.first + column]
       if let whole = rows.withBytes(of: field, NumberText.integer) { return FeatureValue(int64: whole) }
       guard let whole = Int64(exactly: try number(input, column, row)) else {
-        throw fault(column, row, "it is empty, and a whole number has no value for one that is missing")
+        throw fault(column, row, "it is empty, but an integer type has no value for a missing number")
       }
       return FeatureValue(int64: whole)
     case (.cell(let column), .double): return FeatureValue(double: try number(input, column, row))
@@ -85,12 +85,12 @@ struct TableCells {
         throw fault(input, row, "expected \(input.feature.type.text), got \(numbers.count) numbers")
       }
       guard scalar.isFloatingPoint || !numbers.contains(where: \.isNaN) else {
-        throw fault(input, row, "a number is missing, for which whole numbers have no value")
+        throw fault(input, row, "a number is missing, for which an integer type has no value")
       }
       return FeatureValue(multiArray: MultiArray(Tensor(TensorType(scalar, shape), rounding: numbers)))
     case (.cell(let column), .dictionary(let keys)): return try dictionary(keys, input, column, row)
     case (.cell(let column), .sequence), (.cell(let column), .strings): return try sequence(input, column, row)
-    default: throw fault(input, row, "no cell holds \(input.feature.type.text)")
+    default: throw fault(input, row, "a cell cannot hold \(input.feature.type.text)")
     }
   }
 
@@ -126,7 +126,7 @@ struct TableCells {
     guard let missing = input.missing else {
       throw fault(
         column, row,
-        "it is empty, and the model has no rule for a number that is missing; fill it in, or leave the row out"
+        "it is empty, but the model has no rule for a missing number; fill it in, or remove the row"
       )
     }
     return missing
@@ -141,7 +141,7 @@ struct TableCells {
     var numbers: [Double] = []
     for number in value.flat {
       guard let number = number ?? input.missing else {
-        throw fault(column, row, "it has a null, and the model has no rule for a number that is missing")
+        throw fault(column, row, "it has a null, but the model has no rule for a missing number")
       }
       numbers.append(number)
     }
@@ -167,7 +167,7 @@ struct TableCells {
         dictionary[.string(key)] = number
         continue
       }
-      guard let whole = Int64(key) else { throw fault(column, row, "the key '\(key)' is no whole number") }
+      guard let whole = Int64(key) else { throw fault(column, row, "the key '\(key)' is not a whole number") }
       dictionary[.int64(whole)] = number
     }
     return FeatureValue(dictionary: dictionary)

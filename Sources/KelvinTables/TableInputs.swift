@@ -78,7 +78,7 @@ struct TableInputs: Sendable {
     for name in kept {
       guard let place = places[name] else {
         throw ModelError(
-          .parameters, "no column '\(name)' is there to keep; there are \(Self.list(columns))", fault: .request)
+          .parameters, "there is no column '\(name)' to keep; there are \(Self.list(columns))", fault: .request)
       }
       keptPlaces.append(place)
     }
@@ -88,7 +88,7 @@ struct TableInputs: Sendable {
     let extra = columns.indices.filter { !used.contains($0) && !keptPlaces.contains($0) }.map { columns[$0] }
     var remarks: [String] = []
     if !extra.isEmpty { remarks.append("nothing is read from \(Self.list(extra)): the model has no such input") }
-    if !absent.isEmpty { remarks.append("no column is there for \(Self.list(absent)), which the model does without") }
+    if !absent.isEmpty { remarks.append("no column is given for \(Self.list(absent)), which the model does without") }
     self.remarks = remarks
   }
 
@@ -106,8 +106,8 @@ struct TableInputs: Sendable {
     let what: String
     switch feature.type {
     case .image: what = "an image; 'kelvin classify' and 'kelvin predict --input' take those"
-    case .tensors, .dictionaries: what = "a row of arrays or dictionaries, which no cell holds"
-    case .state: what = "memory of the model's own: rows of a table do not follow each other"
+    case .tensors, .dictionaries: what = "a sequence of arrays or dictionaries, which a cell cannot hold"
+    case .state: what = "a state of the model: rows of a table are independent"
     default: return
     }
     throw ModelError(.featureType, "the input '\(feature.name)' is \(what)")
@@ -122,7 +122,7 @@ struct TableInputs: Sendable {
       for name in given {
         guard let place = places[name] else {
           throw ModelError(
-            .parameters, "no column is called '\(name)', which '\(feature.name)' is to be read from", fault: .request)
+            .parameters, "no column is called '\(name)', which '\(feature.name)' is read from", fault: .request)
         }
         found.append(place)
       }
@@ -167,10 +167,10 @@ struct TableInputs: Sendable {
       let other = others.first(where: { $0 != table.separator && columns[0].utf8.contains($0) })
     {
       let name = other == UInt8(ascii: "\t") ? "tab" : "'\(Character(Unicode.Scalar(other)))'"
-      remedy = "; is it separated by other characters? --separator \(name)"
+      remedy = "; does it use another separator? --separator \(name)"
     }
     return table.fault(
-      "no column is there for the input '\(feature.name)' (\(feature.type.text)): \(expected), "
+      "there is no column for the input '\(feature.name)' (\(feature.type.text)): \(expected), "
         + "found \(list(columns))\(remedy)")
   }
 

@@ -48,7 +48,7 @@ struct TableOutputs: Sendable {
       switch feature.type {
       case .image:
         throw ModelError(
-          .featureType, "the output '\(feature.name)' is an image, which no cell holds; use --output-dir")
+          .featureType, "the output '\(feature.name)' is an image, which a cell cannot hold; use --output-dir")
       case .tensor(let own, _):
         scalar = own
         if let count = feature.rowWidth, count > 1, count <= Self.mostColumns { form = .elements(count) }

@@ -48,7 +48,7 @@ final class TableRun: Sendable {
     _ progress: @escaping @Sendable (TablePrediction.Progress) -> Void, _ cancellation: Cancellation?
   ) throws(ModelError) {
     guard let separator = prediction.separator.asciiValue, !"\"\r\n".utf8.contains(separator) else {
-      throw ModelError(.parameters, "'\(prediction.separator)' separates no cells", fault: .request)
+      throw ModelError(.parameters, "'\(prediction.separator)' cannot separate cells", fault: .request)
     }
     self.progress = progress
     self.cancellation = cancellation
@@ -61,7 +61,8 @@ final class TableRun: Sendable {
     let path: String? = if case .file(let url) = output { url.relativePath } else { nil }
     self.output = path
     if let path, stream.isFile(path) {
-      throw ModelError(.parameters, "'\(path)' is what is read; name another file for the predictions", fault: .request)
+      throw ModelError(
+        .parameters, "'\(path)' is the input table; name another file for the predictions", fault: .request)
     }
     let table = try TableReader(stream, separator: separator, cancellation)
     self.input = table.form

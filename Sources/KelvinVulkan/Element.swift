@@ -18,7 +18,7 @@ struct Element: Hashable, Sendable {
   init(_ scalar: ScalarType, isHalf: Bool = false) {
     self.isHalf = isHalf
     switch scalar {
-    case .float64: preconditionFailure("float64 values reach no kernel")
+    case .float64: preconditionFailure("no kernel takes float64 values")
     case .float16, .float32: kind = .float
     case .int8, .int16, .int32: kind = .signed
     case .uint8, .uint16, .uint32, .bool: kind = .unsigned

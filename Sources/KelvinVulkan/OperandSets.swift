@@ -44,7 +44,7 @@ final class OperandSets {
       return context.vk.vkCreateDescriptorPool!(context.device, &information, nil, &pool)
     }
     try context.check(result, "vkCreateDescriptorPool")
-    guard let pool else { throw context.error(.execution, "vkCreateDescriptorPool", "it gave no pool") }
+    guard let pool else { throw context.error(.execution, "vkCreateDescriptorPool", "the driver returned no pool") }
     return pool
   }
 
@@ -66,7 +66,7 @@ final class OperandSets {
       return vk.vkAllocateDescriptorSets!(device, &information, &set)
     }
     try context.check(result, "vkAllocateDescriptorSets")
-    guard let set else { throw context.error(.execution, "vkAllocateDescriptorSets", "it gave no set") }
+    guard let set else { throw context.error(.execution, "vkAllocateDescriptorSets", "the driver returned no set") }
     // A binding that a shader declares must be valid, even if its specialization never reads it.
     let spare = reads.isEmpty ? 0 : max(0, VulkanPipelines.operandBindings - reads.count)
     let operands = reads + [BoundStorages.Range](repeating: reads.first ?? write, count: spare)
@@ -124,7 +124,7 @@ final class OperandSets {
     information.format = texel.format
     var view: VkBufferView?
     try context.check(context.vk.vkCreateBufferView!(context.device, &information, nil, &view), "vkCreateBufferView")
-    guard let view else { throw context.error(.execution, "vkCreateBufferView", "it gave no view") }
+    guard let view else { throw context.error(.execution, "vkCreateBufferView", "the driver returned no view") }
     views[key] = view
     return view
   }

@@ -138,7 +138,7 @@ private struct UnboundBuffer {
       return context.vk.vkCreateBuffer!(context.device, &information, nil, &buffer)
     }
     try context.check(result, "a buffer of \(byteCount) bytes", byteCount: byteCount)
-    guard let buffer else { throw context.error(.execution, "vkCreateBuffer", "it gave no buffer") }
+    guard let buffer else { throw context.error(.execution, "vkCreateBuffer", "the driver returned no buffer") }
     var requirements = VkMemoryRequirements()
     context.vk.vkGetBufferMemoryRequirements!(context.device, buffer, &requirements)
     (handle, self.requirements, self.context) = (buffer, requirements, context)
@@ -162,7 +162,7 @@ private struct UnboundBuffer {
       result = VK_ERROR_INVALID_EXTERNAL_HANDLE
     }
     try context.check(result, place, byteCount: byteCount)
-    guard let memory else { throw context.error(.outOfMemory, place, "the driver gave none", byteCount: byteCount) }
+    guard let memory else { throw context.error(.outOfMemory, place, "the driver returned none", byteCount: byteCount) }
     do throws(DeviceError) {
       try context.check(
         context.vk.vkBindBufferMemory!(context.device, handle, memory, 0), place, byteCount: byteCount)

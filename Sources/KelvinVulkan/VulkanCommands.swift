@@ -28,7 +28,7 @@ struct VulkanCommands: @unchecked Sendable {
     poolInformation.queueFamilyIndex = context.properties.queueFamily
     var pool: VkCommandPool?
     try context.check(vk.vkCreateCommandPool!(device, &poolInformation, nil, &pool), "vkCreateCommandPool")
-    guard let pool else { throw context.error(.execution, "vkCreateCommandPool", "it gave no pool") }
+    guard let pool else { throw context.error(.execution, "vkCreateCommandPool", "the driver returned no pool") }
     var buffer: VkCommandBuffer?
     var fence: VkFence?
     do throws(DeviceError) {
@@ -41,12 +41,16 @@ struct VulkanCommands: @unchecked Sendable {
       var fenceInformation = VkFenceCreateInfo()
       fenceInformation.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO
       try context.check(vk.vkCreateFence!(device, &fenceInformation, nil, &fence), "vkCreateFence")
-      guard buffer != nil, fence != nil else { throw context.error(.execution, "vkCreateFence", "it gave no fence") }
+      guard buffer != nil, fence != nil else {
+        throw context.error(.execution, "vkCreateFence", "the driver returned no fence")
+      }
     } catch {
       vk.vkDestroyCommandPool!(device, pool, nil)
       throw error
     }
-    guard let buffer, let fence else { throw context.error(.execution, "vkCreateFence", "it gave no fence") }
+    guard let buffer, let fence else {
+      throw context.error(.execution, "vkCreateFence", "the driver returned no fence")
+    }
     self.pool = pool
     self.buffer = buffer
     self.fence = fence

@@ -186,12 +186,12 @@ final class VulkanContext: @unchecked Sendable {
       DeviceError(.lost, device: id, place: place, reason: "the device was lost")
     case VK_ERROR_UNKNOWN where compiles, VK_ERROR_INITIALIZATION_FAILED where compiles:
       DeviceError(
-        .compilation, device: id, place: place, reason: "the driver does not compile it (VkResult \(result.rawValue))")
+        .compilation, device: id, place: place, reason: "the driver cannot compile it (VkResult \(result.rawValue))")
     case VK_ERROR_UNKNOWN, VK_ERROR_INITIALIZATION_FAILED:
       // Drivers return these results after a device reset.
       DeviceError(.lost, device: id, place: place, reason: "the driver failed (VkResult \(result.rawValue))")
     default:
-      DeviceError(.execution, device: id, place: place, reason: "the driver answered VkResult \(result.rawValue)")
+      DeviceError(.execution, device: id, place: place, reason: "the driver returned VkResult \(result.rawValue)")
     }
   }
 }

@@ -132,7 +132,7 @@ final class Timestamps: @unchecked Sendable {
     information.queryCount = UInt32(count)
     var pool: VkQueryPool?
     try context.check(context.vk.vkCreateQueryPool!(context.device, &information, nil, &pool), "vkCreateQueryPool")
-    guard let pool else { throw context.error(.execution, "vkCreateQueryPool", "it gave no pool") }
+    guard let pool else { throw context.error(.execution, "vkCreateQueryPool", "the driver returned no pool") }
     self.pool = pool
   }
 

@@ -87,7 +87,7 @@ final class VulkanPipelines: @unchecked Sendable {
     guard result == VK_SUCCESS, let layout, let setLayout else {
       vk.vkDestroyDescriptorSetLayout!(device, setLayout, nil)
       try context.check(result, "vkCreatePipelineLayout")
-      throw context.error(.execution, "vkCreatePipelineLayout", "it gave no layout")
+      throw context.error(.execution, "vkCreatePipelineLayout", "the driver returned no layout")
     }
     self.setLayout = setLayout
     self.layout = layout
@@ -181,7 +181,7 @@ final class VulkanPipelines: @unchecked Sendable {
       return context.vk.vkCreatePipelineCache!(context.device, &information, nil, &cache)
     }
     try context.check(result, "vkCreatePipelineCache")
-    guard let cache else { throw context.error(.execution, "vkCreatePipelineCache", "it gave no cache") }
+    guard let cache else { throw context.error(.execution, "vkCreatePipelineCache", "the driver returned no cache") }
     return cache
   }
 
@@ -197,7 +197,7 @@ final class VulkanPipelines: @unchecked Sendable {
   private func module(_ name: String, _ state: inout State) throws(DeviceError) -> VkShaderModule {
     if let module = state.modules[name] { return module }
     guard let row = Self.embedded[name] else {
-      throw context.error(.compilation, "shader '\(name)'", "there is none of that name")
+      throw context.error(.compilation, "shader '\(name)'", "no shader has this name")
     }
     var module: VkShaderModule?
     let plain = row.bytes.withMemoryRebound(to: UInt32.self, capacity: row.count / 4) {
@@ -212,7 +212,7 @@ final class VulkanPipelines: @unchecked Sendable {
       return context.vk.vkCreateShaderModule!(context.device, &information, nil, &module)
     }
     try context.check(result, "vkCreateShaderModule, shader '\(name)'", compiles: true)
-    guard let module else { throw context.error(.compilation, "shader '\(name)'", "the driver gave no module") }
+    guard let module else { throw context.error(.compilation, "shader '\(name)'", "the driver returned no module") }
     state.modules[name] = module
     return module
   }
@@ -259,7 +259,9 @@ final class VulkanPipelines: @unchecked Sendable {
       }
     }
     try context.check(result, "vkCreateComputePipelines, pipeline '\(key.shader)'", compiles: true)
-    guard let pipeline else { throw context.error(.compilation, "pipeline '\(key.shader)'", "the driver gave none") }
+    guard let pipeline else {
+      throw context.error(.compilation, "pipeline '\(key.shader)'", "the driver returned none")
+    }
     return pipeline
   }
 }

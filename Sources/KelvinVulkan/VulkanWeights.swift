@@ -70,7 +70,8 @@ final class VulkanWeightStore: Sendable {
         return weight
       }
       guard let packed = packed.value else {
-        throw context.error(.compilation, "weight '\(key)'", "its store is gone; keep it while models are compiled")
+        throw context.error(
+          .compilation, "weight '\(key)'", "its weight store was released; keep it while models are compiled")
       }
       let bytes = try DriverThread.pausing { () throws(DeviceError) in
         try packed.packed(key, byteCount: byteCount, fill: fill)

@@ -139,7 +139,7 @@ import Testing
   @Test func excludedCPUIsReportedWithAndWithoutStrict() {
     for strict in [[], ["--strict"]] {
       refusal(
-        ["plan", Kelvin.digits, "--exclude", "cpu", "--units", "cpu"] + strict, 65, "take back the exclusion of cpu")
+        ["plan", Kelvin.digits, "--exclude", "cpu", "--units", "cpu"] + strict, 65, "remove the exclusion of cpu")
     }
   }
 

@@ -78,7 +78,7 @@ import Testing
     let found = Kelvin.run(arguments + ["--cache-dir", folder.path])
     #expect(try found.status == 0 && found.output == expected)
     #expect(
-      found.errors == "kelvin: note: '\(pack)' holds packed weights that were damaged; they are packed anew\n",
+      found.errors == "kelvin: note: '\(pack)' holds damaged packed weights; they are packed again\n",
       "\(found)")
     let next = Kelvin.run(arguments + ["--cache-dir", folder.path])
     #expect(try next.errors.isEmpty && next.output == expected, "\(next)")
@@ -116,7 +116,7 @@ import Testing
     #expect(
       result.errors
         == "kelvin: note: nothing is kept for the next run: cannot open '\(lock.dropLast(5))': it is a link, "
-        + "and the cache follows none\n", "\(result)")
+        + "which the cache does not follow\n", "\(result)")
     #expect(TemporaryFolder.read(victim) == Array("precious".utf8))
   }
 

@@ -121,7 +121,7 @@ private let scene = "\(folder)/scene.png"
   @Test(arguments: [
     (["\(folder)/Heads/yolov8.onnx", "--normalization", "0:1"], 65, "describe its head (--head"),
     (["\(folder)/Heads/suppressed.onnx"], 65, "--normalization"),
-    (["\(folder)/Heads/yolov8.onnx", "--head", "\(folder)/expected.json"], 65, "describes no detector's head"),
+    (["\(folder)/Heads/yolov8.onnx", "--head", "\(folder)/expected.json"], 65, "does not describe a detection head"),
     (["\(folder)/Heads/yolov8.onnx", "--head", "/nonexistent/head.json"], 65, "/nonexistent/head.json"),
     (["\(folder)/Heads/yolov10.onnx", "--head", "\(folder)/Heads/yolox.json"], 65, "expect 8 numbers for a box"),
     ([Kelvin.digits], 65, "kelvin classify"),

@@ -193,7 +193,7 @@ import Testing
   @Test func modelOfHostOperationsHasNothingToPlace() throws {
     let model = "\(Kelvin.root)/Tests/Vectors/Classical/forest.mlmodel"
     let text = Kelvin.run("plan", model, "--units", "cpu-only").output
-    #expect(text.contains("Nothing to place: steps on the host do all that is left of it, 2 operations"), "\(text)")
+    #expect(text.contains("Nothing to place: host operations compute all that remains, 2 operations"), "\(text)")
     #expect(!text.contains("predicted") && !text.contains("folded away"), "\(text)")
     let steps = try #require(try document(["plan", model, "--units", "cpu-only"])["foldedAway"]?.array)
     #expect(steps.count == 2 && steps.allSatisfy { $0["isOnHost"]?.bool == true })

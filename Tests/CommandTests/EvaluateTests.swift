@@ -60,7 +60,7 @@ import Testing
                        {"image_id": 3, "category_id": 9}],
        "categories": [{"id": 4, "name": "ZERO"}, {"id": 9, "name": "nine"}]}
       """#, "set.json")
-    for (path, remark) in [(lines, ""), (coco, "1 image has no class or several")] {
+    for (path, remark) in [(lines, ""), (coco, "1 image without exactly one class")] {
       let result = evaluate(path, "--units", "cpu", "--json")
       #expect(result.errors.contains(remark), "\(result)")
       let document = try JSONValue(result.output)
@@ -137,7 +137,7 @@ import Testing
       ("\(folder.path)/absent", "cannot be read"), (folder.write("", "empty.csv"), "no labelled images"),
       (folder.write("one\n", "short.csv"), "line 1: expected an image and its class, found 1 field"),
       (folder.write("\"a,b\n", "open.csv"), "line 1: a quoted field does not end"),
-      (folder.write("{}", "set.json"), "is no data set"),
+      (folder.write("{}", "set.json"), "is not a COCO data set"),
       (folder.write("data/zero/0_0030.png,otter\n", "other.csv"), "the data set's only class, 'otter', is not one of"),
       (folder.write("data/absent.png,zero\n", "gone.csv"), "the only image cannot be read: '"),
     ] {

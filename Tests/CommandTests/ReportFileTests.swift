@@ -31,7 +31,7 @@ import Testing
     let result = Kelvin.run("plan", "--profile", "sample-discrete-gpu", "--report", page)
     #expect(result.status == 0, "\(result)")
     let html = String(decoding: TemporaryFolder.read(page), as: UTF8.self)
-    #expect(html.contains("What if: a plan for another machine. Nothing here was run."))
+    #expect(html.contains("A plan for another machine. Nothing here was run."))
     // The sample's best plan is a real split.
     #expect(html.contains("class=\"move\""))
   }

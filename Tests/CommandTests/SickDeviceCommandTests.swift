@@ -46,7 +46,7 @@ struct FailingDeviceCommandTests {
     let result = classify("\(function) 1 1000000 \(lost) 0", device, "--strict")
     #expect(result.status == 69, "\(result)")
     #expect(result.errorLines.count == 1)
-    #expect(result.errors.contains("without --strict another device would take its place"))
+    #expect(result.errors.contains("without --strict another device would run it"))
   }
 
   /// The first run tests the device; the cache keeps the result for later runs.

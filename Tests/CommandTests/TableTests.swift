@@ -72,7 +72,7 @@ import Testing
     let input = folder.write("a,b,c,d\n1,2,3,4\n", "in.csv")
     for (arguments, status, reason) in [
       (["--csv", "\(folder.path)/absent.csv"], 65, "No such file"), (["--csv", folder.path], 65, "Is a directory"),
-      (["--csv", input, "--output", input], 64, "is what is read"),
+      (["--csv", input, "--output", input], 64, "is the input table"),
       (["--csv", input, "--output", folder.path], 65, "Is a directory"),
       (["--csv", input, "--output", "/dev/full"], 70, "No space left"),
       (["--csv", input, "--output", "\(folder.path)/no/out.csv"], 65, "No such file"),

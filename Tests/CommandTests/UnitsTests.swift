@@ -42,7 +42,7 @@ import Testing
     ])
     #expect(result.status == 65, "\(result)")
     #expect(result.errorLines.count == 1)
-    #expect(result.errors.contains("take back the exclusion of cpu"), "\(result)")
+    #expect(result.errors.contains("remove the exclusion of cpu"), "\(result)")
     #expect(TemporaryFolder.entries("\(folder.path)/out") == nil, "something was written")
   }
 

@@ -213,7 +213,7 @@ import Testing
       faulty_order(FaultyFault.answering("vkQueueSubmit", code: Interface.vulkan.codes.lost))
       #expect { _ = try predictor.answer(input) } throws: { error in
         let text = "\(error)"
-        return text.hasPrefix("vulkan:0: vkQueueSubmit: the device was lost; nothing else may run the model")
+        return text.hasPrefix("vulkan:0: vkQueueSubmit: the device was lost; no other device may run the model")
       }
     }
   }

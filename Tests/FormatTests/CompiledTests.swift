@@ -121,9 +121,9 @@ import Testing
 
   @Test(arguments: [
     ("y = conv(bias", "y = conv bias", "line 11: expected '('"),
-    ("tensor<int32, [2]>([1, 1])", "tensor<int32, [2]>([1, one])", "line 6: 'one' is no number"),
+    ("tensor<int32, [2]>([1, 1])", "tensor<int32, [2]>([1, one])", "line 6: 'one' is not a valid number"),
     ("tensor<fp32, [3]> b", "tensor<float, [3]> b", "line 10: the element type 'float' is not known"),
-    ("tensor<fp32, [3]>([", "tensor<fp32, [4]>([", "has 4 elements, the file another number"),
+    ("tensor<fp32, [3]>([", "tensor<fp32, [4]>([", "has 4 elements, but the file has a different number"),
     ("-> (z);\n}", "-> (z);", "line 13: the text ends"),
     (#"offset = tensor<uint64, []>(64)"#, #"offset = tensor<uint64, []>("64")"#, "line 9: 'offset' is not"),
     ("offset = tensor<uint64, []>(64)", "offset = tensor<uint64, []>(1024)", "outside the file"),

@@ -60,7 +60,7 @@ import Testing
       try function.evenGraphs(shapes: [:], evaluator: ReferenceEvaluator())
     }
     let error = try #require(flow)
-    #expect(error.description.contains("its sides give [float32[6]] and [float32[3]]"))
+    #expect(error.description.contains("its branches give [float32[6]] and [float32[3]]"))
     // The branch is executed on the host once; a remaining shape mismatch is an error.
     let runningOnHost = try function.runningOnHost(error)
     #expect(runningOnHost.hostControlFlow == [error.name])

@@ -87,7 +87,7 @@ import Testing
       file.constant("w", MILFile.float32, [2], MILFile.blob("@model_path/weights/weight.bin", offset: offset))
       file.operation("add", ["x": ["x"], "y": ["w"]], "y", [2])
       file.output("y", [2])
-      try expect(.malformed, "record lies outside", in: PackageFolder(model: file.bytes))
+      try expect(.malformed, "record is outside", in: PackageFolder(model: file.bytes))
     }
   }
 
@@ -122,7 +122,7 @@ import Testing
     try expect(.unsupported, "version is 1", in: package { bytes, _ in bytes[4] = 1 })
     for offset in [UInt64.max, 1 << 63, 1 << 20, 1 << 62] {
       try expect(
-        .malformed, "lie outside the file",
+        .malformed, "are outside the file",
         in: package { $0.replaceSubrange($1 + 16..<$1 + 24, with: littleEndian(offset)) })
     }
   }
@@ -159,7 +159,7 @@ import Testing
     file.input("x", [3])
     file.operation("relu", ["x": ["y"]], "y", [3])
     file.output("y", [3])
-    try expect(.malformed, "nothing before it computes", in: PackageFolder(model: file.bytes))
+    try expect(.malformed, "is not computed before it", in: PackageFolder(model: file.bytes))
     file = MILFile()
     file.input("x", [3])
     file.operation("relu", ["x": ["x"]], "x", [3])

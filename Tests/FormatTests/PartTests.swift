@@ -58,7 +58,7 @@ import Testing
     file.node("Relu", ["x"], ["y"])
     file.output("y", [1], type: 8)
     #expect { try readONNX(Bytes(file.bytes), path: "texts.onnx") } throws: { error in
-      "\(error)".contains("Relu of what is no tensor ('x')")
+      "\(error)".contains("Relu of a value that is not a tensor ('x')")
     }
   }
 
@@ -228,7 +228,7 @@ import Testing
     file.node("Where", ["c", "x", "n"], ["y"])
     file.output("y", [1], type: 8)
     #expect { try readONNX(Bytes(file.bytes), path: "texts.onnx") } throws: {
-      "\($0)".contains("'n' is a tensor of numbers beside strings")
+      "\($0)".contains("'n' is a tensor of numbers, mixed with strings")
     }
   }
 }

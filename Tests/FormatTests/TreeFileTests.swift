@@ -64,21 +64,24 @@ import Testing
     let (branch, leaf) = (Self.branch, Self.leaf)
     let leaves = [(0, 1, leaf, 0, 0, 0), (0, 2, leaf, 0, 0, 0)]
     let cases: [(String, ONNXFile)] = [
-      ("node 0 of tree 0 has node 9 as a child, which is not there", Self.onnx([(0, 0, branch, 0, 1, 9)] + leaves)),
+      ("node 0 of tree 0 has node 9 as a child, which does not exist", Self.onnx([(0, 0, branch, 0, 1, 9)] + leaves)),
       ("node 1 of tree 0 is there twice", Self.onnx([(0, 0, branch, 0, 1, 2), (0, 1, leaf, 0, 0, 0)] + leaves)),
       ("tree 0 has no root", Self.onnx([(0, 0, branch, 0, 1, 1), (0, 1, branch, 0, 0, 0)])),
       (
         "node 1 of tree 0 is reached from itself",
         Self.onnx([(0, 0, branch, 0, 1, 2), (0, 1, branch, 0, 1, 2), (0, 2, leaf, 0, 0, 0)])
       ),
-      ("node 0 of tree 0 and node 1 of tree 0 are no other's children", Self.onnx([(0, 0, leaf, 0, 0, 0)] + leaves)),
-      ("node 0 of tree 0 looks at the feature -1", Self.onnx([(0, 0, branch, -1, 1, 2)] + leaves)),
-      ("node 0 of tree 0 looks at the feature \(1 << 40)", Self.onnx([(0, 0, branch, 1 << 40, 1, 2)] + leaves)),
+      (
+        "node 0 of tree 0 and node 1 of tree 0 are not children of another node",
+        Self.onnx([(0, 0, leaf, 0, 0, 0)] + leaves)
+      ),
+      ("node 0 of tree 0 tests the feature -1", Self.onnx([(0, 0, branch, -1, 1, 2)] + leaves)),
+      ("node 0 of tree 0 tests the feature \(1 << 40)", Self.onnx([(0, 0, branch, 1 << 40, 1, 2)] + leaves)),
       ("the mode of a node is 'BRANCH_IN'", Self.onnx([(0, 0, "BRANCH_IN", 0, 1, 2)] + leaves)),
       ("nodes_values has 2 elements, nodes_treeids has 3", Self.onnx([(0, 0, branch, 0, 1, 2)] + leaves, values: 2)),
       ("tree 3 has no node 1", Self.onnx([(0, 0, branch, 0, 1, 2)] + leaves, leaves: [(3, 1, 0)])),
       (
-        "node 1 of tree 0 votes for 1, which is none",
+        "node 1 of tree 0 votes for 1, which is not one",
         Self.onnx([(0, 0, branch, 0, 1, 2)] + leaves, leaves: [(0, 1, 1)])
       ),
       ("it has no nodes", Self.onnx([])),
@@ -144,7 +147,7 @@ import Testing
     }
     #expect(vectors(3) == "nothing was refused")
     for place in [0, -1, .max, .min] {
-      #expect(vectors(place).contains("a number of a vector lies at \(place)"), "\(vectors(place))")
+      #expect(vectors(place).contains("an element of a vector has the index \(place)"), "\(vectors(place))")
     }
   }
 }

@@ -137,7 +137,7 @@ static void shapes(kelvin_model *model, const char *input) {
   expect("arrays in a row", kelvin_features_set_arrays(in, "x", &given, 1, &error), KELVIN_ERROR_FEATURE, "at least 0");
   expect("no arrays", kelvin_features_set_arrays(in, "x", NULL, 1, &error), KELVIN_ERROR_HANDLE, "'arrays' is NULL");
   expect("one array", kelvin_features_get_arrays(in, input, &several, &count, &error), KELVIN_ERROR_FEATURE,
-         "expected arrays in a row");
+         "expected a sequence of arrays");
   kelvin_image_buffer image = {pixels, KELVIN_GRAY8, 0, 5, 0};
   expect("no pixels", kelvin_features_set_image(in, "x", &image, 1, KELVIN_FIT_EXACT, &error), KELVIN_ERROR_FEATURE,
          "not an image");
@@ -199,7 +199,7 @@ static void texts_with_zero_bytes(void) {
   expect("it again", kelvin_features_get_text(features, "x", &text, &error), KELVIN_OK, NULL);
   if (!is(text, "a\0b", 3)) failures++, printf("a string of 3 bytes came back as %zu\n", text.count);
   expect("it without its length", kelvin_features_get_string(features, "x", &cut, &error), KELVIN_ERROR_FEATURE,
-         "got one after 1 of 3 bytes; kelvin_features_get_text has it whole");
+         "got one after 1 of 3 bytes; kelvin_features_get_text returns it with its length");
   if (cut) failures++, printf("a call that failed wrote a string\n");
   expect("it as JSON", kelvin_features_get_json(features, "x", &json, &error), KELVIN_OK, NULL);
   if (!json || strcmp(json, "\"a\\u0000b\"")) failures++, printf("a string came back in JSON as %s\n", json);
@@ -221,7 +221,7 @@ static void texts_with_zero_bytes(void) {
     printf("strings [2x2] came back as %zu of rank %zu\n", count, rank);
   }
   expect("them without lengths", kelvin_features_get_strings(features, "x", &several, &count, &shape, &rank, &error),
-         KELVIN_ERROR_FEATURE, "kelvin_features_get_texts has it whole");
+         KELVIN_ERROR_FEATURE, "kelvin_features_get_texts returns it with its length");
   expect("a string of strings", kelvin_features_get_text(features, "x", &text, &error), KELVIN_ERROR_FEATURE, "expected a string");
   expect("strings in a row", kelvin_features_set_texts(features, "x", four, row, 1, &error), KELVIN_OK, NULL);
   expect("too many", kelvin_features_set_texts(features, "x", four, huge, 2, &error), KELVIN_ERROR_FEATURE, "fit memory");
@@ -240,7 +240,7 @@ static void texts_with_zero_bytes(void) {
   }
   expect("keys without lengths",
          kelvin_features_get_dictionary(features, "x", &several, &values, &count, &is_numbered, &error),
-         KELVIN_ERROR_FEATURE, "kelvin_features_get_text_dictionary has it whole");
+         KELVIN_ERROR_FEATURE, "kelvin_features_get_text_dictionary returns it with its length");
   expect("no keys", kelvin_features_set_text_dictionary(features, "x", NULL, numbers, 4, &error), KELVIN_ERROR_HANDLE,
          "'keys' is NULL");
   const kelvin_text twice[] = {{"a\0", 2}, {"a\0", 2}};
@@ -304,7 +304,7 @@ static void arrays(kelvin_model *model) {
   expect("another shape", CALL(image, in, 1, probabilities, out, 1), KELVIN_ERROR_FEATURE, "probabilities");
   out[0] = array(scores, KELVIN_INT32, 2, row);
   expect("another type", CALL(image, in, 1, probabilities, out, 1), KELVIN_ERROR_FEATURE, "probabilities");
-  expect("no count", CALL(image, in, SIZE_MAX, probabilities, out, 1), KELVIN_ERROR_HANDLE, "no memory holds");
+  expect("no count", CALL(image, in, SIZE_MAX, probabilities, out, 1), KELVIN_ERROR_HANDLE, "do not fit memory");
 #undef CALL
 }
 

@@ -64,7 +64,7 @@ struct BenchmarkJournalTests {
     #expect(reason(Array(lines.dropFirst())).contains("first line"))
     #expect(reason([lines[0], lines[0]]).contains("line 2: it begins twice"))
     #expect(reason([lines[0]] + lines.dropFirst(3)).contains("line 2: configuration"))
-    #expect(reason([lines[0], Data("{}".utf8), lines[1]]).contains("line 2 is no entry"))
+    #expect(reason([lines[0], Data("{}".utf8), lines[1]]).contains("line 2 is not a journal entry"))
     let foreign = Data(String(decoding: lines[0], as: UTF8.self).replacing("kelvin-journal", with: "diary").utf8)
     #expect(reason([foreign]).contains("'diary'"))
   }

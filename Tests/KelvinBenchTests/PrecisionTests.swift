@@ -75,7 +75,10 @@ struct PrecisionTests {
     let card = PlanRequest(units: .devices(["gpu:0"]), precision: .low)
     for (hasLow, expected) in [
       (true, []),
-      (false, ["precision low comes to full: nothing of this model is multiplied or kept less exactly on gpu:0"]),
+      (
+        false,
+        ["precision low is the same as full: no operation of this model has a less exact kernel or storage on gpu:0"]
+      ),
     ] {
       let context = try context(cardHasLow: hasLow)
       #expect(try context.remarks(on: try context.explain(card), card) == expected)

@@ -140,8 +140,8 @@ struct VerdictTests {
     let text = Verdict(labels: ["card", "cpu"], start: finding, warm: nil, load: nil).text
     #expect(
       text.contains(
-        "not compared (6 rounds, which scatter so that not even a tenfold difference is sure to be seen; more rounds, "
-          + "or a quiet machine, tell) to the first answer: card ("))
+        "not compared (6 rounds, which scatter so that not even a tenfold difference is sure to be seen; measure more "
+          + "rounds, or on a quiet machine) to the first answer: card ("))
     #expect(!text.contains("no d"))
     let nearer = try #require(Finding([[0.038, 0.045, 0.036, 0.046, 0.041, 0.039], processor], level: 0.0125))
     let nearerText = Verdict(labels: ["card", "cpu"], start: nearer, warm: nil, load: nil).text

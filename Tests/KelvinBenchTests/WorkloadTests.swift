@@ -61,7 +61,7 @@ struct WorkloadTests {
     (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"tokens","prompt":0}"#, "prompt"),
     (
       #"{"format":"kelvin-workload","version":1,"name":"x","kind":"tokens","iterations":9}"#,
-      "means nothing for a tokens"
+      "does not apply to a tokens"
     ),
 
     (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"stream","fps":0}"#, "fps"),
@@ -73,9 +73,9 @@ struct WorkloadTests {
     (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"one-shot","iteration":5}"#, "iteration"),
     (
       #"{"format":"kelvin-workload","version":1,"name":"x","kind":"one-shot","fps":5}"#,
-      "means nothing for a one-shot workload"
+      "does not apply to a one-shot workload"
     ),
-    (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"stream","inFlight":2}"#, "take it out"),
+    (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"stream","inFlight":2}"#, "remove it"),
     (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"throughput","governor":true}"#, "governor"),
     (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"stream","reserve":{"cpu":1}}"#, "share of cpu"),
     (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"stream","coload":{"cpu":-0.1}}"#, "coload"),

@@ -84,7 +84,7 @@ import Testing
       message(start + "%y: float32[2] = wave(%x)\noutput %y") == "line 2: there is no operator 'wave'")
     #expect(
       message(start + "%y: float32[2] = unary function=relu(%z)\noutput %y")
-        == "line 2: there is no value 'z' before it")
+        == "line 2: no earlier value is called 'z'")
     #expect(
       message(start + "weight %w: float32[2]\noutput %w") == "line 2: no weight 'w' of float32[2] is given")
     #expect(

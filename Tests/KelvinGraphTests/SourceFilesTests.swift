@@ -237,7 +237,7 @@ import Testing
     #expect(rename(folder.write([4, 5, 6], "new"), path) == 0)
     sources.hold(try Bytes(mapping: path))
     let error = #expect(throws: FileError.self) { try sources.vouching {} }
-    #expect(error?.reason.contains("another file took its place") == true)
+    #expect(error?.reason.contains("it was replaced while it was read") == true)
   }
 
   @Test func contentsAreReadOnceAndInOrder() throws {

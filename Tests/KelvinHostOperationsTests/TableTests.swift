@@ -64,7 +64,7 @@ import Testing
     let strict = OneHotVector(colors, ignoresUnknown: false, isOne: true, input: "x", output: "y")
     #expect(tensor(try strict.run([strings("red")])[0])?.shape == [2])
     #expect { try strict.run([strings("pink")]) } throws: {
-      "\($0)".contains("'pink' is no category; give one of 'red'")
+      "\($0)".contains("'pink' is not a known category; give one of 'red'")
     }
     #expect { try strict.run([strings("red", "red")]) } throws: { "\($0)".contains("2 elements, expected one") }
   }

@@ -21,9 +21,9 @@ import Testing
   }
 
   @Test(arguments: [
-    ("", "no words"), ("  ", "no words"), ("(otter", "no ')'"), ("otter)", "no '('"), ("\"otter", "no second one"),
-    ("NOT dog", "NOT stands between"), ("otter OR", "ends where a word is missing"), ("AND otter", "before AND"),
-    ("otter OR )", "nothing before it"), ("*", "is no word"), ("otter \"'\"", "is no word"),
+    ("", "no words"), ("  ", "no words"), ("(otter", "no ')'"), ("otter)", "no '('"), ("\"otter", "is not closed"),
+    ("NOT dog", "NOT needs words"), ("otter OR", "a word is missing at the end"), ("AND otter", "before AND"),
+    ("otter OR )", "nothing before it"), ("*", "is not a word"), ("otter \"'\"", "is not a word"),
     (String(repeating: "(", count: 5000) + "a", "parentheses"),
   ])
   func malformedQueryIsRefusedWithTheReason(text: String, reason: String) {

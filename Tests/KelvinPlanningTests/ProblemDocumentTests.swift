@@ -148,8 +148,8 @@ import Testing
     #expect(problem == (try PlanningProblem(text: Golden.chain)))
     #expect(
       remarks == [
-        "planning problem: no key is called 'author', it is not read",
-        "planning problem.nodes[0] and one other place: no key is called 'op', it is not read",
+        "planning problem: no key is called 'author', it is ignored",
+        "planning problem.nodes[0] and one other place: no key is called 'op', it is ignored",
       ])
     #expect(try PlanningProblem.read(Data(Golden.chain.utf8)).remarks.isEmpty)
   }

@@ -127,7 +127,7 @@ import Testing
     second.save()
     #expect(cache.directory.remarks.count == 1)
     #expect(
-      cache.directory.remarks.first?.hasSuffix(".pack' holds packed weights that were damaged; they are packed anew")
+      cache.directory.remarks.first?.hasSuffix(".pack' holds damaged packed weights; they are packed again")
         == true, "\(cache.directory.remarks)")
     // An entry that was not requested was copied with its old hash, and is still recognized as damaged.
     let last = self.cache()

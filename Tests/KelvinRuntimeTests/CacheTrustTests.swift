@@ -187,7 +187,8 @@ import Testing
     }
     if name != "journals/j" {
       #expect(
-        directory.remarks.first?.contains("it is a link, and the cache follows none") == true, "\(directory.remarks)")
+        directory.remarks.first?.contains("it is a link, which the cache does not follow") == true,
+        "\(directory.remarks)")
     }
     write(directory)
     if name == "blobs" {

@@ -39,7 +39,7 @@ import Testing
     #expect(
       try context.remarks(on: explanation, card) == [
         "1 of 3 nodes runs on cpu, not on card: 1 \(op) (card lacks b); 'kelvin plan' lists them",
-        "1 of 3 nodes runs on reference, in float64 and slowly, not on card or cpu: "
+        "1 of 3 nodes runs on reference, in float64, which is slow, not on card or cpu: "
           + "1 \(op) (card: card lacks c; cpu: cpu lacks c); 'kelvin plan' lists them",
       ])
   }
@@ -50,7 +50,8 @@ import Testing
     let remarks = try context.remarks(on: try context.explain(request), request)
     #expect(remarks.count == 1, "\(remarks)")
     #expect(
-      remarks.first?.hasPrefix("2 of 3 nodes run on reference, in float64 and slowly, not on cpu or card: ") == true)
+      remarks.first?.hasPrefix("2 of 3 nodes run on reference, in float64, which is slow, not on cpu or card: ") == true
+    )
   }
 
   @Test func supportedAndPinnedNodesGiveNoRemark() throws {
@@ -69,8 +70,8 @@ import Testing
     let request = PlanRequest(units: units, exclusions: ["cpu"])
     let error = try #require(throws: RuntimeError.self) { try context.explain(request) }
     #expect(error.description.contains("'c'"), "\(error)")
-    #expect(error.description.contains("cpu: could run it, and is excluded"), "\(error)")
-    #expect(error.description.contains("take back the exclusion of cpu"), "\(error)")
+    #expect(error.description.contains("cpu: could run it, but is excluded"), "\(error)")
+    #expect(error.description.contains("remove the exclusion of cpu"), "\(error)")
   }
 
   @Test func referenceRunsNodesUnsupportedOnAnExcludedCPU() throws {

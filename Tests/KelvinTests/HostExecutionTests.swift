@@ -137,7 +137,7 @@ import Testing
       "\($0)".contains("loop 'scan'") && "\($0)".contains("has 1 slices along axis 0, and 'start' has 2")
     }
     #expect { try predict(scan(axis: 1), start: [1], limit: [3]) } throws: {
-      "\($0)".contains("'limit'") && "\($0)".contains("has no axis 1 to take slices along")
+      "\($0)".contains("'limit'") && "\($0)".contains("has no axis 1 for the slices")
     }
   }
 
@@ -224,10 +224,10 @@ import Testing
       "\($0)".contains("passing of 'start': was run")
     }
     #expect { try predict(branch(), start: [1], limit: [1, 0]) } throws: {
-      "\($0)".contains("branch 'either'") && "\($0)".contains("expected one number, which says which side is taken")
+      "\($0)".contains("branch 'either'") && "\($0)".contains("expected one number for which branch runs")
     }
     #expect { try branch(leaving: "nothing").verify() } throws: {
-      "\($0)".contains("a side of it leaves 'nothing', which nothing in it computes")
+      "\($0)".contains("a branch of it leaves 'nothing', which nothing in it computes")
     }
   }
 
@@ -257,7 +257,7 @@ import Testing
     #expect { try predict(loop(least: 0), start: [0], limit: [9]) } throws: { error in
       let string = "\(error)"
       return string.contains("loop 'ramps'") && string.contains("'doubled'")
-        && string.contains("its rows become one array")
+        && string.contains("which form one array")
     }
     #expect { try predict(loop(least: 1), start: [0], limit: [1, 2]) } throws: {
       "\($0)".contains("'limit'") && "\($0)".contains("expected one number")
@@ -266,7 +266,7 @@ import Testing
       "\($0)".contains("'ramp'") && "\($0)".contains("expected one number")
     }
     #expect { try loop(least: 1, leaving: "nothing").verify() } throws: {
-      "\($0)".contains("its trips leave 'nothing', which nothing in its body computes")
+      "\($0)".contains("its iterations leave 'nothing', which nothing in its body computes")
     }
   }
 
@@ -347,7 +347,7 @@ import Testing
     var backwards = function()
     backwards.parts.reverse()
     #expect { try backwards.verify() } throws: {
-      "\($0)".contains("reads 'positive', which nothing before it computes")
+      "\($0)".contains("reads 'positive', which is not computed before it")
     }
     var short = function()
     short.parts.removeLast()

@@ -107,7 +107,7 @@ import Testing
     let sample = LoadOptions.Sample(inputs(vector))
     let loaded = try loaded("bags.onnx", ["cpu"], sample: sample)
     #expect(loaded.graphs.allSatisfy { $0 != nil })
-    #expect(loaded.remarks.contains { $0.contains("on the first trip of the loop 'each'") })
+    #expect(loaded.remarks.contains { $0.contains("in the first iteration of the loop 'each'") })
     let graph = try #require(loaded.graphs.compactMap { $0 }.first { $0.sampledValues?["a1"] != nil })
     #expect(graph.sampledValues == ["a1": [0], "b1": [2]])
   }

@@ -93,7 +93,7 @@ struct SensorTests {
     chmod("\(tree.root)/sys/class/powercap/intel-rapl:0/energy_uj", 0)
     let snapshot = SensorSnapshot.take(tree.files)
     #expect(snapshot.energies.isEmpty)
-    #expect(snapshot.remarks == ["RAPL package-0 may be read by root alone (CVE-2020-8694)"])
+    #expect(snapshot.remarks == ["RAPL package-0 is readable by root only (CVE-2020-8694)"])
   }
 
   @Test("boards name chips after their zones: the processor's count, the radio's do not")

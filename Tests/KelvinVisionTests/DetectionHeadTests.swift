@@ -137,11 +137,11 @@ import Testing
     (#"{"format": "kelvin-head", "version": 1, "family": "yolov7"}"#, "field 'family': expected \"yolov3\""),
     (
       #"{"format": "kelvin-head", "version": 1, "family": "yolov8", "stride": [8]}"#,
-      "'stride' means nothing; there are"
+      "'stride' is not known; there are"
     ),
     (
       #"{"format": "kelvin-head", "version": 1, "family": "yolov8", "anchors": []}"#,
-      "'anchors' means nothing for family"
+      "'anchors' does not apply to family"
     ),
     (#"{"format": "kelvin-head", "version": 1, "family": "yolov8", "iou": 45}"#, "field 'iou': expected a number from"),
     (

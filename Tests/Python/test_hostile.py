@@ -396,8 +396,8 @@ class Counts(Hostile):
                     (library.features_set_dictionary, (b"a", (c_char_p * 1)(b"a"), (c_double * 1)(1), less)),
                     (library.features_set_text_array, (b"a", (c_char_p * 1)(b"a"), (c_int64 * 1)(1), less)),
                     (library.features_set_numbered, (b"a", (c_int64 * 1)(1), (c_double * 1)(1), less))):
-                refused("no memory holds", call, features, *arguments)
-            refused("no memory holds", library.model_load_bytes, b"abc", less, None, 0, None, None, byref(c_void_p()))
+                refused("do not fit memory", call, features, *arguments)
+            refused("do not fit memory", library.model_load_bytes, b"abc", less, None, 0, None, None, byref(c_void_p()))
             """)
 
 

@@ -105,12 +105,12 @@ package struct FeatureReader {
         sequence: isList ? try sequence(text, .string, feature) : FeatureSequence(strings: [text]))
     case .dictionaries:
       throw ModelError(
-        .featureType, "input '\(feature.name)' is a row of dictionaries, which the command line does not read")
+        .featureType, "input '\(feature.name)' is a sequence of dictionaries, which the command line cannot read")
     case .tensors:
       throw ModelError(
-        .featureType, "input '\(feature.name)' is a row of arrays, which the command line does not read")
+        .featureType, "input '\(feature.name)' is a sequence of arrays, which the command line cannot read")
     case .state:
-      throw ModelError(.featureType, "input '\(feature.name)' is memory of the model's own, which cannot be given")
+      throw ModelError(.featureType, "input '\(feature.name)' is a state of the model, which cannot be given")
     }
   }
 

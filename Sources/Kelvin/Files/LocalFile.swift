@@ -35,7 +35,7 @@ package enum LocalFile {
       while case let count = try piece.withUnsafeMutableBytes({ try stream.read($0) }), count > 0 {
         bytes += piece.prefix(count)
         guard bytes.count <= largestDocument else {
-          throw ModelError(.io, "standard input has more than \(largestDocument) bytes, which is no document")
+          throw ModelError(.io, "standard input has more than \(largestDocument) bytes, the limit for a document")
         }
       }
       return bytes

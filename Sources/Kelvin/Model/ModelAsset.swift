@@ -34,7 +34,7 @@ public struct ModelAsset: Hashable, Sendable {
   /// - Throws: `ModelError` with code `io` for an empty specification.
   public init(specification: Data, blobMapping: [URL: Data] = [:]) throws(ModelError) {
     guard !specification.isEmpty else {
-      throw ModelError(.io, "a model's specification has at least one byte, got none")
+      throw ModelError(.io, "expected a model specification of at least one byte, got none")
     }
     url = URL(filePath: MemoryFiles.modelPath)
     allowsLinks = false

@@ -33,7 +33,7 @@ extension ModelConfiguration {
     if let deviceTimeout {
       guard deviceTimeout > .zero else {
         throw ModelError(
-          .parameters, "deviceTimeout: expected more than no time, got \(deviceTimeout)", fault: .request)
+          .parameters, "deviceTimeout: expected a time above 0, got \(deviceTimeout)", fault: .request)
       }
       options.watchdog.floor = deviceTimeout.inSeconds
     }

@@ -61,7 +61,7 @@ package struct DeviceReport {
     let report = monitor.sample(at: 0)
     let state =
       report.source == .model
-      ? "Heat: nothing measures it here; reports use the two-pole model of the envelope \"\(monitor.envelope.name)\""
+      ? "Heat: no sensor measures it here; reports use the two-pole model of the envelope \"\(monitor.envelope.name)\""
       : "Heat: \(report.state.name), headroom \(HumanReadable.fixed(report.headroom, decimals: 2)) of 1, from"
         + " \(report.sourceDescription)"
     return [state] + report.remarks

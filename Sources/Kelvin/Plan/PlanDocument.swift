@@ -173,10 +173,10 @@ package struct PlanDocument: Encodable, Sendable {
         name: operation.name.isEmpty ? operation.outputs.first ?? "" : operation.name, op: operation.kind,
         reason: reason
           ?? (isOnHost
-            ? "a step on the host does it"
+            ? "a host operation computes it"
             : hasUnseenGraphs
-              ? "no sample run came to it, or nothing of it runs"
-              : "nothing of it runs: its result is known, is its input, or only names outputs"),
+              ? "no sample run reached it, or none of it runs"
+              : "none of it runs: its result is known, is its input, or only names outputs"),
         isOnHost: isOnHost)
     }
   }

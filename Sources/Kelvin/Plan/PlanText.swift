@@ -35,16 +35,16 @@ struct PlanText {
     ].map { $0.paragraph(width: width) }
     lines += plan.nodes.isEmpty ? ["", nothingToPlace] : ["", summary, "", nodeTable, "", legend]
     if let trial = document.trial { lines += ["", trial.text(goal: plan.goal, width: width)] }
-    if isVerbose, !document.foldedAway.isEmpty { lines += ["", "What no node stands for:", foldedTable] }
+    if isVerbose, !document.foldedAway.isEmpty { lines += ["", "Operations without a node:", foldedTable] }
     return lines.joined(separator: "\n")
   }
 
   private var nothingToPlace: String {
     let reason =
       document.hasUnseenGraphs
-      ? "no sample run came to its graphs"
+      ? "no sample run reached its graphs"
       : document.foldedAway.contains(where: \.isOnHost)
-        ? "steps on the host do all that is left of it" : "nothing of it is left to compute"
+        ? "host operations compute all that remains" : "nothing remains to compute"
     return "Nothing to place: \(reason), \(counted(document.foldedAway.count, "operation"))\(list)."
       .paragraph(width: width)
   }
@@ -57,7 +57,7 @@ struct PlanText {
     let solution = explanation.solution
     let method =
       plan.method == .exact
-      ? "no placement does better" : "at most \(HumanReadable.percent(solution.gap)) from the best there is"
+      ? "no placement is better" : "at most \(HumanReadable.percent(solution.gap)) from the optimum"
     switch plan.goal {
     case .latency:
       table.add("predicted", "\(HumanReadable.seconds(plan.predicted)) for one warm prediction; \(method)")
@@ -135,7 +135,7 @@ struct PlanText {
     }
     let onHost = document.foldedAway.count(where: \.isOnHost)
     let folded = document.foldedAway.count - onHost
-    if onHost > 0 { table.add("steps on the host", "\(counted(onHost, "operation"))\(list)") }
+    if onHost > 0 { table.add("host operations", "\(counted(onHost, "operation"))\(list)") }
     if folded > 0 { table.add("folded away", "\(counted(folded, "operation"))\(list)") }
     return table.text(width: width)
   }
@@ -206,7 +206,7 @@ struct PlanText {
     let unit =
       switch plan.goal {
       case .latency: ""
-      case .oneShot: ", in seconds of all that is paid"
+      case .oneShot: ", in seconds of the total cost"
       case .throughput, .sustained: ", in seconds for each frame"
       }
     let regret =

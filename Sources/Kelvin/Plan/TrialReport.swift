@@ -48,9 +48,9 @@ struct TrialReport: Encodable, Sendable {
     var verdict = "Adopted: \(reason)."
     if goal != .latency {
       verdict =
-        "The trial runs one inference at a time; it says nothing of the goal \(goal.rawValue), and the plan stays."
+        "The trial runs one inference at a time; it does not measure the goal \(goal.rawValue), and the plan stays."
     }
-    if disturbed { verdict += " Neighbours disturbed the trial: its figures are uncertain." }
+    if disturbed { verdict += " Background load disturbed the trial: its figures are uncertain." }
     return table.text(width: width) + "\n\n" + verdict.paragraph(width: width)
   }
 }

@@ -68,7 +68,7 @@ extension TokenFeeding.Input {
     case .pastLength: return filled { _ in past }
     case .totalLength: return filled { _ in total }
     case .lastPosition: return filled { _ in total - 1 }
-    case .past, .scores: preconditionFailure("'\(name)' is no input of this kind")
+    case .past, .scores: preconditionFailure("'\(name)' is not an input of this kind")
     case .mask: break
     }
     let keys = max(type.shape.dimensions.last ?? 1, 1)

@@ -51,14 +51,16 @@ package struct TokenFeeding: Sendable {
       guard case .tensor(let scalar, let dimensions) = feature.type else {
         if case .state = feature.type { continue }
         if feature.isOptional || feature.defaultValue != nil { continue }
-        throw Self.refuse("input '\(feature.name)' is \(FeatureDescription(feature).type.rawValue), which is no tokens")
+        throw Self.refuse(
+          "input '\(feature.name)' is \(FeatureDescription(feature).type.rawValue); expected an array"
+        )
       }
       var role = roles[feature.name]
       if role == nil, !scalar.isFloatingPoint { role = TokenRole(integer: feature.name) }
       if role == nil, feature.name.lowercased().contains("mask") { role = .mask }
       switch role {
       case .past, nil: rest.append(feature)
-      case .scores: throw Self.refuse("input '\(feature.name)' cannot be the scores, which are an output")
+      case .scores: throw Self.refuse("input '\(feature.name)' cannot have the role 'scores', which only outputs have")
       case let role?: inputs.append(Input(name: feature.name, role: role, scalar: scalar, dimensions: dimensions))
       }
     }
@@ -73,18 +75,19 @@ package struct TokenFeeding: Sendable {
       {
         inputs.append(Input(name: feature.name, role: .tokens, scalar: scalar, dimensions: dimensions))
       } else if !feature.isOptional, feature.defaultValue == nil {
-        throw Self.refuse("nobody knows what input '\(feature.name)' is for")
+        throw Self.refuse("the role of input '\(feature.name)' is not known")
       }
     }
     let tokens = inputs.filter { $0.role == .tokens }
     guard tokens.count == 1, let read = tokens.first, !read.scalar.isFloatingPoint, !read.dimensions.isEmpty else {
       let names = tokens.map { "'\($0.name)'" }
       throw Self.refuse(
-        names.isEmpty ? "no input takes tokens" : "\(names.inWords) take tokens, expected one of integers")
+        names.isEmpty ? "no input takes tokens" : "\(names.inWords) take tokens, expected one integer input for them")
     }
     guard !caches.isEmpty || !states.isEmpty else {
       throw Self.refuse(
-        "it remembers nothing between predictions: it has no state, and no output that is an input of the next one")
+        "it keeps nothing between predictions: it has no state, and no output that is an input of the next one"
+      )
     }
     let fed = Set(caches.map(\.present))
     let free = function.outputs.filter { !fed.contains($0.name) }
@@ -92,7 +95,7 @@ package struct TokenFeeding: Sendable {
     let told = named.isEmpty ? free.filter { $0.name.lowercased().contains("logit") } : named
     guard let scores = told.count == 1 ? told.first : free.count == 1 ? free.first : nil else {
       throw Self.refuse(
-        "one of the outputs \(free.map { "'\($0.name)'" }.inWords) has the scores, and nothing says which")
+        "several outputs may have the scores: \(free.map { "'\($0.name)'" }.inWords)")
     }
     self.inputs = inputs
     self.caches = caches
@@ -106,7 +109,8 @@ package struct TokenFeeding: Sendable {
       }
     }
     if case .fixed(let count) = read.dimensions[read.dimensions.count - 1], count > 1 {
-      throw Self.refuse("'\(read.name)' takes exactly \(count) tokens at a time, and tokens come one by one")
+      throw Self.refuse(
+        "'\(read.name)' takes exactly \(count) tokens at a time, but tokens are generated one at a time")
     }
   }
 
@@ -147,7 +151,7 @@ package struct TokenFeeding: Sendable {
   private static func refuse(_ reason: String) -> ModelError {
     ModelError(
       .parameters,
-      "the model is not fed with tokens: \(reason). Names that say nothing are given a role: NAME=\(TokenRole.spellings)"
+      "the model cannot generate tokens: \(reason). Assign roles to unclear names: NAME=\(TokenRole.spellings)"
         + " (--token-role, TokenSequence's roles)")
   }
 
@@ -180,7 +184,7 @@ package struct TokenFeeding: Sendable {
 
   private static func cache(_ feature: Feature, _ present: String) throws(ModelError) -> Cache {
     guard case .tensor(let scalar, let dimensions) = feature.type else {
-      throw refuse("input '\(feature.name)' is no array")
+      throw refuse("input '\(feature.name)' is not an array")
     }
     let sizes = dimensions.enumerated().map { axis, dimension -> Int in
       switch dimension {
@@ -193,11 +197,11 @@ package struct TokenFeeding: Sendable {
     }
     guard growing.count <= 1 else {
       throw refuse(
-        "input '\(feature.name)' grows along one axis, and \(growing.count) of \(dimensions) have no size; export it with"
+        "input '\(feature.name)' grows along one axis, but \(growing.count) of \(dimensions) have no size; export it with"
           + " the sizes of the others")
     }
     if let axis = growing.first, case .flexible(_, let range, _) = dimensions[axis], range.lowerBound > 0 {
-      throw refuse("input '\(feature.name)' begins with no token, and \(dimensions[axis]) does not allow that")
+      throw refuse("input '\(feature.name)' is empty at the start, which \(dimensions[axis]) does not allow")
     }
     return Cache(
       past: feature.name, present: present, scalar: scalar, shape: Shape(sizes), growingAxis: growing.first)

@@ -88,7 +88,7 @@ public final class TokenSequence {
     guard !tokens.isEmpty else { throw ModelError(.parameters, "no token to read") }
     if let capacity, length + tokens.count > capacity {
       throw ModelError(
-        .parameters, "\(tokens.count) tokens after \(length): the model has room for \(capacity); restart() begins anew"
+        .parameters, "\(tokens.count) tokens after \(length): the model has room for \(capacity); restart() starts over"
       )
     }
     var rest = tokens[...]

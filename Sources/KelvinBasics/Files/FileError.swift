@@ -13,7 +13,7 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
     self.path = path
     self.action = action
     self.code = code
-    reason = path.utf8.contains(0) ? "no path has a zero byte" : String(cString: strerror(code))
+    reason = path.utf8.contains(0) ? "a path cannot contain a zero byte" : String(cString: strerror(code))
   }
 
   package init(path: String, action: String, reason: String) {

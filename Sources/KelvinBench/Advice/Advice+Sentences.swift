@@ -98,8 +98,8 @@ extension Advice {
     notes += energies.sorted().map { "energy of one inference: \($0)" }
     if let lasting {
       notes.append(
-        "how long it lasts is told by the model of heat of \"\(request.envelope.name)\" in virtual time, with the times"
-          + " and energies measured here; no temperature is measured"
+        "how long it lasts is predicted by the thermal model of \"\(request.envelope.name)\" in virtual time,"
+          + " with the times and energies measured here; no temperature is measured"
           + (lasting.runs.allSatisfy { $0.throttledAt == nil }
             ? ", and none of them reaches the limit"
             : "; every row runs its plan for latency, and 'plan --goal sustained' makes one for the power budget"))
@@ -121,7 +121,7 @@ extension Advice {
       if !heads.isEmpty { notes.append("\(heads.inWords) \(heads.count == 1 ? "comes" : "come") to \(row.label)") }
     }
     return rowsByLevels.sorted { $0.key.joined() < $1.key.joined() }.map { levels, labels in
-      "one row for the precision levels automatic, \(levels.inWords): nothing tells them apart on"
+      "one row for the precision levels automatic, \(levels.inWords): they are equivalent on"
         + " \(labels.inWords)"
     } + notes
   }
@@ -132,6 +132,6 @@ extension Advice {
       let count = result.disturbedRounds.values.reduce(0) { $0 + $1.count }
       return count > 0 ? "\(count) of the \(part.rawValue)" : nil
     }
-    return parts.isEmpty ? nil : "others took processor time in rounds: \(parts.inWords); see the journals"
+    return parts.isEmpty ? nil : "other processes took processor time in rounds: \(parts.inWords); see the journals"
   }
 }

@@ -45,7 +45,7 @@ package struct AdviceRequest: Sendable, Hashable {
   /// - Throws: `invalidRequest` for values that are out of range.
   package func validate() throws(BenchmarkError) {
     guard !questions.isEmpty else {
-      throw .invalidRequest("advice on what? ask for a photo, a stream, throughput, or how long it has to last")
+      throw .invalidRequest("no question is given; ask for a photo, a stream, throughput, or how long it has to last")
     }
     guard budget >= Self.leastBudget, budget <= 86_400 else {
       throw .invalidRequest("budget: expected \(Self.leastBudget) seconds to a day, got \(budget)")

@@ -15,7 +15,7 @@ extension BenchmarkResult {
       let answers = sustained.answers.map {
         "\($0.label) \(counted($0.frames, "frame")), median \(HumanReadable.seconds($0.seconds))"
       }
-      return ["", "What the governor of \(configuration.label) may do, from the preferred setting down"]
+      return ["", "Settings of the governor of \(configuration.label), from the preferred one down"]
         + rungs.flatMap { "- \($0)".wrapped(hangingIndent: 2) }
         + "answered by \(answers.joined(separator: "; "))".wrapped(hangingIndent: 2)
     }

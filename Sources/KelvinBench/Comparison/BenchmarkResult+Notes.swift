@@ -8,7 +8,7 @@ extension BenchmarkResult {
     let labels = all.map(\.setup.label)
     var notes: [String] = []
     if let interruption = record.interruption {
-      notes.append("\(interruption): this report is of what had been measured by then")
+      notes.append("\(interruption): this report covers the measurements until then")
     }
     notes += record.notes
     if !workload.scenario.isEmpty {

@@ -12,7 +12,7 @@ extension BenchmarkRunner {
   func prepareStreams(_ contestants: [BenchmarkCandidate]) throws {
     guard workload.isGoverned || options.simulatedHeat != nil else { return }
     for contestant in contestants {
-      live.advance(0, contestant.configuration.label, what: "timing leaner ways")
+      live.advance(0, contestant.configuration.label, what: "timing cheaper variants")
       try attempt(contestant) { try prepareStream(contestant) }
     }
   }
@@ -45,7 +45,7 @@ extension BenchmarkRunner {
     if workload.isGoverned, ladder.labels.count == 1 {
       journal.add(
         .note(
-          "\(contestant.configuration.label): no way that saves energy is known to the governor; it lowers the rate"))
+          "\(contestant.configuration.label): the governor knows no variant that saves energy; it lowers the rate"))
     }
     if let simulated = options.simulatedHeat {
       contestant.heat = try SimulatedHeat(envelope: simulated.envelope, speed: simulated.speed)
@@ -68,7 +68,7 @@ extension BenchmarkCandidate {
     plans = try ladder.labels.enumerated().map { index, label in
       if index == 0, let session { return (label, session) }
       guard let entry = trial.entries.first(where: { $0.plan.label == label }) else {
-        preconditionFailure("a ladder is made of the ways that were timed")
+        preconditionFailure("a ladder consists of the variants that were timed")
       }
       return (label, try entry.model.makeSession())
     }

@@ -110,7 +110,7 @@ package struct Finding: Sendable, Hashable {
     let seen =
       factor <= largestFactor
       ? "only a difference of \(HumanReadable.significant(factor)) × would have been seen in 8 of 10 runs"
-      : "not even a tenfold difference is sure to be seen; more rounds, or a quiet machine, tell"
+      : "not even a tenfold difference is sure to be seen; measure more rounds, or on a quiet machine"
     return "\(rounds) rounds, which scatter so that \(seen)"
   }
 

@@ -52,7 +52,7 @@ package final class BenchmarkJournal {
       let entry: JournalEntry
       do { entry = try JSONText.decode(JournalEntry.self, from: Data(line), with: decoder) } catch {
         if number == lines.count - 1, record != nil { break }
-        throw .invalidJournal("line \(number + 1) is no entry of a journal: \(error)")
+        throw .invalidJournal("line \(number + 1) is not a journal entry: \(error)")
       }
       if case .benchmark(let benchmark) = entry, record == nil {
         guard benchmark.format == JournalEntry.Benchmark.format,

@@ -46,7 +46,8 @@ extension Workload: Codable {
     func refuse(_ reason: String) -> BenchmarkError { .invalidWorkload(document: "file", reason: reason) }
     if let stranger = keys.filter({ !known.contains($0) }).min() {
       throw refuse(
-        "the key \"\(stranger)\" means nothing; take it out, or use \(CodingKeys.allCases.map(\.rawValue).joined(separator: ", "))"
+        "the key \"\(stranger)\" is not known; remove it, or use "
+          + "\(CodingKeys.allCases.map(\.rawValue).joined(separator: ", "))"
       )
     }
     let fields = try decoder.container(keyedBy: CodingKeys.self)
@@ -74,7 +75,7 @@ extension Workload: Codable {
       case .tokens: [.fps, .queue, .inFlight, .governor, .iterations, .rounds, .warmSeconds, .warmUps]
       }
     if let stray = foreign.first(where: { fields.contains($0) }) {
-      throw refuse("the key \"\(stray.rawValue)\" means nothing for a \(kind.rawValue) workload; take it out")
+      throw refuse("the key \"\(stray.rawValue)\" does not apply to a \(kind.rawValue) workload; remove it")
     }
     self.init(
       name: try fields.decode(String.self, forKey: .name),

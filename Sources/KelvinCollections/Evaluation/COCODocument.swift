@@ -40,7 +40,7 @@ struct COCODocument: Decodable {
     decoder.keyDecodingStrategy = .convertFromSnakeCase
     do { self = try JSONText.decode(COCODocument.self, from: data, with: decoder) } catch {
       throw .invalidRequest(
-        "'\(path)' is no data set: expected {\"images\": [{\"id\", \"file_name\"}], "
+        "'\(path)' is not a COCO data set: expected {\"images\": [{\"id\", \"file_name\"}], "
           + "\"annotations\": [{\"image_id\", \"category_id\"}], \"categories\": [{\"id\", \"name\"}]}")
     }
   }

@@ -29,7 +29,7 @@ struct EvaluationRun<Outcome: Sendable> {
     progress: @Sendable (Int) -> Void,
     outcome: @Sendable (Int, Job.Request.Question, Job.Dataset.Example) throws(VisionError) -> Outcome
   ) throws(VisionError) {
-    precondition(!contenders.isEmpty, "an evaluation is of at least one contender")
+    precondition(!contenders.isEmpty, "an evaluation needs at least one candidate")
     let examples = dataset.examples
     let budget = WorkBudget.current
     let seen = Mutex(Seen())

@@ -29,7 +29,7 @@ public enum Evaluations {
         if case .invalidModel(let reason) = error { reasons.append("\(job.task): \(reason)") } else { throw error }
       }
     }
-    throw .invalidModel("the model does nothing that can be evaluated (\(reasons.joined(separator: "; ")))")
+    throw .invalidModel("the model has no output that can be evaluated (\(reasons.joined(separator: "; ")))")
   }
 }
 

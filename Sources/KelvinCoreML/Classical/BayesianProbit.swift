@@ -27,7 +27,7 @@ extension HostStage {
     }
     let event = try parameters.text(Fields.regressionInputFeatureName)
     guard inputs.contains(where: { $0.name == event }) else {
-      throw malformed(kind, message, "its events are the input '\(event)', which it does not have")
+      throw malformed(kind, message, "its event input '\(event)' is not one of its inputs")
     }
     let optimism = try parameters.text(Fields.optimismInputFeatureName)
     let sampled = try parameters.text(Fields.sampledProbabilityOutputFeatureName)
@@ -41,8 +41,8 @@ extension HostStage {
       guard output.name != sampled else {
         throw FormatError(
           .unsupported, file: message.file, place: kind, offset: message.offset,
-          "its output '\(sampled)' is drawn at random, by rules that the format does not say",
-          remedy: "take the output out of the model's description")
+          "its output '\(sampled)' is drawn at random, by rules that the format does not define",
+          remedy: "remove the output from the model's description")
       }
       results.append((output.name, others.first { $0.name == output.name }?.result ?? .probability))
     }

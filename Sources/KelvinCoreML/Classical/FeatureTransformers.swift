@@ -75,14 +75,14 @@ extension HostStage {
       imputed = try parameters.message(Fields.imputedDoubleArray)?.doubles(1) ?? []
     case Fields.imputedInt64Array:
       imputed = try parameters.message(Fields.imputedInt64Array)?.integers(1, limit: 1 << 16).map(Double.init) ?? []
-    default: throw unknown("an imputer of text or dictionaries", message)
+    default: throw unknown("an imputer of strings or dictionaries", message)
     }
     var replaced = Double.nan
     let replacements: Set<Int> = [Fields.replaceDoubleValue, Fields.replaceInt64Value, Fields.replaceStringValue]
     switch try parameters.choice(among: replacements) {
     case Fields.replaceDoubleValue: replaced = try parameters.double(Fields.replaceDoubleValue) ?? 0
     case Fields.replaceInt64Value: replaced = Double(try parameters.integer(Fields.replaceInt64Value) ?? 0)
-    case Fields.replaceStringValue: throw unknown("an imputer of text", message)
+    case Fields.replaceStringValue: throw unknown("an imputer of strings", message)
     default: break
     }
     let function = Imputation(of: replaced, by: imputed.isEmpty ? [0] : imputed)

@@ -13,7 +13,7 @@ extension HostStage {
     let labels = try Labels(parameters, strings: Fields.itemStringIds, integers: Fields.itemInt64Ids)
     let items = labels ?? .integers((0..<table.count).map(Int64.init))
     guard items.count >= table.count else {
-      throw malformed(kind, message, "\(items.count) items have names, and it speaks of item \(table.count - 1)")
+      throw malformed(kind, message, "\(items.count) items have names, but the table names item \(table.count - 1)")
     }
     let names: [(field: Int, role: ItemRecommendation.Role)] = [
       (Fields.itemInputFeatureName, .given), (Fields.numRecommendationsInputFeatureName, .count),
@@ -25,7 +25,7 @@ extension HostStage {
       if inputs.contains(where: { $0.name == name }) { read.append((name, role)) }
     }
     guard read.first?.role == .given else {
-      throw malformed(kind, message, "it has no input for the items that are given")
+      throw malformed(kind, message, "it has no input for the given items")
     }
     func written(_ field: Int) throws(FormatError) -> String? {
       let name = try parameters.text(field)
@@ -34,7 +34,7 @@ extension HostStage {
     let list = try written(Fields.recommendedItemListOutputFeatureName)
     let scores = try written(Fields.recommendedItemScoreOutputFeatureName)
     guard list != nil || scores != nil else {
-      throw malformed(kind, message, "it has no output for what it recommends")
+      throw malformed(kind, message, "it has no output for the recommended items")
     }
     let step = ItemRecommendation(
       items, similar: table.similar(items.count), shifts: table.shifts(items.count), inputs: read, list: list,
@@ -74,7 +74,7 @@ private struct SimilarityTable {
     guard (0..<WireMessage.operationLimit).contains(place) else {
       throw HostStage.malformed(
         "itemSimilarityRecommender", parameters.message,
-        "it speaks of item \(place), expected at most \(WireMessage.operationLimit) items")
+        "the table names item \(place), expected at most \(WireMessage.operationLimit) items")
     }
     count = max(count, place + 1)
     return place

@@ -19,7 +19,7 @@ extension HostStage {
       switch try parameters.choice(among: [Fields.defaultStringLabel, Fields.defaultInt64Label]) {
       case Fields.defaultStringLabel: return .strings([try parameters.string(Fields.defaultStringLabel)])
       case Fields.defaultInt64Label: return .integers([Int64(try parameters.integer(Fields.defaultInt64Label) ?? 0)])
-      default: throw refusal("it has no samples, and no label to give without them; train it first")
+      default: throw refusal("it has no samples and no default label; train it first")
       }
     }
     guard let index = try parameters.message(Fields.nearestNeighborsIndex) else { throw refusal("it has no samples") }

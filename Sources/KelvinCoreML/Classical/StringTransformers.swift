@@ -68,7 +68,9 @@ extension HostStage {
     guard categories.isString == (inputs[0].type == .string) else {
       throw FormatError(
         .malformed, file: message.file, place: "oneHotEncoder", offset: message.offset,
-        "its input is \(categories.isString ? "no string, its categories are strings" : "a string, its categories are whole numbers")"
+        categories.isString
+          ? "its input is not a string, but its categories are strings"
+          : "its input is a string, but its categories are whole numbers"
       )
     }
     let ignores = try parameters.integer(Fields.handleUnknown) ?? 0 == Fields.HandleUnknown.ignoreunknown

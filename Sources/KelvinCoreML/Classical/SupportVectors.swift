@@ -97,7 +97,8 @@ extension HostStage {
         let place = try node.integer(Node.index) ?? 0
         let least = places.count > starts[starts.count - 1] ? (places.last ?? 0) + 2 : 1
         guard (least...1 << 31).contains(place) else {
-          throw malformedVectors(node.message, "a number of a vector lies at \(place), expected \(least) or more")
+          throw malformedVectors(
+            node.message, "an element of a vector has the index \(place), expected \(least) or more")
         }
         places.append(place - 1)
         numbers.append(try node.double(Node.value) ?? 0)

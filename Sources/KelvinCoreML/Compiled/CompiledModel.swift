@@ -58,11 +58,11 @@ struct CompiledModel {
     guard let kind = Self.others.first(where: { folder.contains($0.0) }) else {
       return FormatError(
         .malformed, file: file, "it holds no \(Self.program)",
-        remedy: "expected a compiled model's folder; it may be copied in part")
+        remedy: "expected a compiled model's folder; the copy may be incomplete")
     }
     return FormatError(
       .unsupported, file: file,
-      "it was compiled from \(kind.1), into a form that only Apple's frameworks read (\(kind.0))",
+      "it was compiled from \(kind.1), to a format that only Apple's frameworks read (\(kind.0))",
       remedy: "use the .mlmodel or .mlpackage that it was compiled from")
   }
 }

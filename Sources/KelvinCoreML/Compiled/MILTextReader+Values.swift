@@ -101,7 +101,7 @@ extension MILTextReader {
       switch (name, given.literal) {
       case ("path", .strings(let strings)?): path = strings.first
       case ("offset", .integers(let integers)?): offset = integers.first
-      default: throw scanner.error("'\(name)' is not what a file of weights is named by", at: start)
+      default: throw scanner.error("'\(name)' is not an attribute of a weight file", at: start)
       }
     } while scanner.accept(",")
     guard let path, let offset else { throw scanner.unexpected("'path' and 'offset'") }
@@ -161,7 +161,7 @@ extension MILTextReader {
       elements.strings.append(try scanner.string())
     } else {
       guard let number = scanner.number() else { throw scanner.unexpected("an element") }
-      guard elements.append(number) else { throw scanner.error("'\(number)' is no number", at: start) }
+      guard elements.append(number) else { throw scanner.error("'\(number)' is not a valid number", at: start) }
     }
   }
 

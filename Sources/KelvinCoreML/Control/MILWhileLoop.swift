@@ -33,7 +33,7 @@ extension MILControl {
         for (result, type) in zip(results, types) where emitter.type(result) != type {
           let error = FormatError(
             .unsupported, file: source.file, place: "while_loop '\(operation.name)'", offset: operation.offset,
-            "it carries \(type) and its body gives \(emitter.type(result)): sizes that change from trip to trip are "
+            "it carries \(type) and its body gives \(emitter.type(result)): sizes that change between iterations are "
               + "not supported here; carry a tensor of the largest size and write into it (slice_update, scatter)")
           throw DynamicShapeControlFlow(operation.name, error)
         }

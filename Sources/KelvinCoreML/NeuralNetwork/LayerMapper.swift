@@ -84,7 +84,7 @@ extension NetworkLayer {
     let blob = try raw(index, scope)
     guard let weight = scope.emitter.weight(blob.id) else {
       throw unsupported(
-        "'\(inputs[index])' depends on the model's inputs where control flow or another model does not let the graph be "
+        "'\(inputs[index])' depends on the model's inputs where control flow or another model keeps the graph from being "
           + "cut, expected a constant")
     }
     guard weight.type.count <= 1024 else { throw scope.emitter.invalid("'\(inputs[index])' has \(weight.type)") }

@@ -58,7 +58,7 @@ final class LayerScope {
   func define(_ name: String, _ blob: Blob) throws {
     let isThere = has(name)
     redefine(name, blob)
-    guard !isThere else { throw emitter.invalid("computes '\(name)', which is there already") }
+    guard !isThere else { throw emitter.invalid("computes '\(name)', which is already defined") }
   }
 
   /// Replaces a tensor; only the copy layer and control flow may do so.
@@ -77,13 +77,13 @@ final class LayerScope {
     }
     throw FormatError(
       .unsupported, file: file, place: "'\(name)'",
-      "it is read before it is known how large it is: such sizes are found between two graphs, and control flow or "
-        + "another model lies across the cut", remedy: "export what reads it as a model of its own")
+      "it is read before its size is known: such sizes are found between two graphs, and control flow or "
+        + "another model lies across the cut", remedy: "export the layers that read it as a separate model")
   }
 
   /// Returns a tensor, whether or not its size is known.
   func held(_ name: String) throws -> Blob {
-    guard let held = blobs[name] else { throw emitter.invalid("reads '\(name)', which nothing before it computes") }
+    guard let held = blobs[name] else { throw emitter.invalid("reads '\(name)', which is not computed before it") }
     return Blob(emitter.value(held.blob.id, of: held.depth), held.blob.shape)
   }
 

@@ -94,7 +94,7 @@ struct LayerWeights {
   ) throws(FormatError) -> Weight {
     typealias Linear = NetworkSchema.LinearQuantizationParams
     guard let linear = try quantization.message(NetworkSchema.QuantizationParams.linearQuantization) else {
-      throw malformed("it is quantized, but neither linearly nor by a table")
+      throw malformed("its quantization is neither linear nor by a lookup table")
     }
     let own = place.axis < type.shape.rank ? type.shape[place.axis] : 1
     let channels = own * place.groups

@@ -174,7 +174,7 @@ struct NetworkLayer: Sendable {
   }
 
   /// The layer's type, by Core ML's name.
-  var kind: String { NetworkSchema.layerTypes[number] ?? "a layer of no known type" }
+  var kind: String { NetworkSchema.layerTypes[number] ?? "a layer of unknown type" }
 }
 
 extension Labels {

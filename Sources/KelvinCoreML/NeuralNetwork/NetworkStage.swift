@@ -174,7 +174,7 @@ struct NetworkStage: ModelStage {
         throw FormatError(
           .malformed, file: file, place: "output '\(feature.name)'",
           "expected an image [1, \(image.layout.channelCount), height, width], the network computes \(blob.shape)",
-          remedy: "describe it as a multi-array, or in the colour space that the network computes")
+          remedy: "declare it as a multi-array, or in the colour space that the network computes")
       }
       return try scope.planes(blob)
     case .double, .int64:

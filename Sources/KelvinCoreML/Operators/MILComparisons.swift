@@ -34,7 +34,8 @@ extension MILMapper {
   private static let select = MILMapper("select") { operation, scope in
     let condition = try operation.value("cond", scope)
     guard let a = try operation.optional("a", scope), let b = try operation.optional("b", scope) else {
-      throw scope.emitter.invalid("without a and b it lists positions, which is not supported: their number varies")
+      throw scope.emitter.invalid(
+        "without a and b it returns positions, which is not supported: their number depends on data")
     }
     return try scope.emitter.add(Select(), condition, a, b)
   }

@@ -120,7 +120,7 @@ extension MILOperation {
 
   fileprivate func axis(_ name: String, of shape: Shape, _ scope: MILScope) throws -> Int {
     guard let axis = try integers(of: name, scope)?.first, let positive = shape.normalized(axis: axis) else {
-      throw scope.emitter.invalid("'\(name)' is missing or no axis of \(shape)")
+      throw scope.emitter.invalid("'\(name)' is missing or not an axis of \(shape)")
     }
     return positive
   }

@@ -11,7 +11,7 @@ extension MILMapper {
     let (x, grid) = (try operation.value("x", scope), try operation.value("coordinates", scope))
     let (source, sizes) = (emitter.shape(x), emitter.shape(grid))
     guard source.rank == 4, sizes.rank == 4, sizes[3] == 2, sizes[0] == source[0] else {
-      throw emitter.invalid("\(emitter.type(grid)) is no grid of \(emitter.type(x))")
+      throw emitter.invalid("\(emitter.type(grid)) is not a valid grid for \(emitter.type(x))")
     }
     return try operation.samples(x, grid, scope)
   }

@@ -25,7 +25,7 @@ extension MILMapper {
     guard let begin = try operation.knownIntegers("begin", scope) else {
       guard size.count == shape.rank, size.allSatisfy({ $0 >= 0 }) else {
         throw scope.emitter.invalid(
-          "begins where the model's inputs say and takes all that is left, expected a size for each axis")
+          "begin depends on the model's inputs and size is -1, expected a size for each axis")
       }
       let begin = try operation.begins(size.map { Run(count: $0) }, of: x, scope)
       return try scope.emitter.slice(x, begin)
@@ -114,7 +114,7 @@ extension MILOperation {
     let kept = squeezes.count { !$0 }
     guard var left = counts?[...] ?? (kept == 0 ? [] : nil) else {
       throw scope.emitter.invalid(
-        "takes as many elements as the model's inputs say: a size known only when the model runs is not supported; "
+        "its size depends on the model's inputs: a size known only when the model runs is not supported; "
           + "export the slice with a size that is constant or follows from the sizes of the inputs")
     }
     guard left.count == kept else {

@@ -24,8 +24,9 @@ struct LinkedModel {
     places = path.isEmpty ? ["."] : path.split(separator: ":").map(String.init)
     guard name.staysInside else {
       throw FormatError(
-        .malformed, file: file, place: "linkedModel", "it names the file '\(name)', outside the model's folder",
-        remedy: "the files of a model lie beside it or below it")
+        .malformed, file: file, place: "linkedModel",
+        "it names the file '\(name)', which is outside the model's folder",
+        remedy: "put the files of a model into its folder or below it")
     }
   }
 
@@ -45,10 +46,10 @@ struct LinkedModel {
     }
     throw FormatError(
       .unreadable, file: file, place: "linkedModel",
-      "it is made of another model, '\(name)', whose .mlmodel or .mlpackage is not in "
+      "it links to another model, '\(name)', whose .mlmodel or .mlpackage is not in "
         + places.map { "'\($0)'" }.inWords,
-      remedy: "put '\(stem).mlpackage' or '\(stem).mlmodel' beside the model; folders outside of it, and Apple's "
-        + "bundles, are not looked through")
+      remedy: "put '\(stem).mlpackage' or '\(stem).mlmodel' beside the model; other folders, and Apple's "
+        + "bundles, are not searched")
   }
 
   private func model(_ path: String) throws(FormatError) -> (model: CoreMLModel, files: ModelFiles, file: String)? {

@@ -47,7 +47,7 @@ struct ProgramStage: ModelStage {
       guard emitter.extents[id] == nil else {
         throw GraphError(
           "output '\(feature.name)'",
-          "its size depends on data, which is not supported within a pipeline; run that model on its own")
+          "its size depends on data, which is not supported within a pipeline; run that model separately")
       }
       result[feature.name] = id
     }

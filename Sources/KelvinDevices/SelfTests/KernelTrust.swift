@@ -137,7 +137,7 @@ package final class KernelTrust: Sendable {
   ) throws(DeviceError) -> [String: String] {
     let (example, owners): (NodeExample, [SelfTest])
     do { (example, owners) = try SelfTest.example(of: tests, on: device) } catch {
-      preconditionFailure("a self-test is no graph: \(error)")
+      preconditionFailure("a self-test is not a valid graph: \(error)")
     }
     guard !owners.isEmpty else { return [:] }
     let wanted = try example.run(on: reference)

@@ -7,7 +7,7 @@ extension FeatureBinding {
   /// - Throws: `featureType` naming the feature, if it is missing or does not fit, with the expected and given types.
   func hostValue(_ name: String, _ values: DictionaryFeatureProvider) throws(ModelError) -> HostValue {
     guard let feature = function.inputs.first(where: { $0.name == name }) else {
-      throw ModelError(.generic, "the slot '\(name)' is none of the model's features")
+      throw ModelError(.generic, "the slot '\(name)' is not a feature of the model")
     }
     guard let value = values[name], !value.isUndefined else {
       if let number = feature.defaultValue { return .tensor(Tensor(TensorType(.float64, [1]), rounding: [number])) }

@@ -11,7 +11,7 @@ extension FeatureBinding {
       throw mismatch(
         feature,
         "expected an image of \(image.width)x\(image.height) pixels, got \(input.pixels.width)x\(input.pixels.height);"
-          + " give FeatureValue(image:cropAndScale:) to have it scaled")
+          + " give FeatureValue(image:cropAndScale:) to scale it")
     }
     let sampler: ImageSampler
     do throws(ImageError) {

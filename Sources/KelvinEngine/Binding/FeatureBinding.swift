@@ -110,12 +110,12 @@ package struct FeatureBinding: Sendable {
   ) throws(ModelError) {
     if let computed = slots[name] {
       guard case .tensor(let tensor) = computed, tensor.type == type else {
-        throw ModelError(.generic, "the graph's input '\(name)' is \(type), what is computed for it \(computed.type)")
+        throw ModelError(.generic, "the graph's input '\(name)' is \(type), its computed value \(computed.type)")
       }
       return tensor.bytes.withUnsafeBytes { memory.copyMemory(from: $0) }
     }
     guard let feature = function.inputs.first(where: { $0.name == name }) else {
-      throw ModelError(.generic, "the graph's input '\(name)' is none of the model's features")
+      throw ModelError(.generic, "the graph's input '\(name)' is not a feature of the model")
     }
     if let value = values[name], !value.isUndefined {
       try write(value, feature, type, to: memory)
@@ -161,7 +161,7 @@ package struct FeatureBinding: Sendable {
       if let lost = array.firstElement(lostAs: MultiArrayDataType(type.scalar)) {
         throw mismatch(
           feature,
-          "expected \(type.scalar.rawValue) elements, got \(scalar.rawValue) with \(lost), which is none; round them first"
+          "expected \(type.scalar.rawValue) elements, got \(scalar.rawValue) with \(lost); round them first"
         )
       }
       array.tensor.converted(to: type.scalar).bytes.withUnsafeBytes { memory.copyMemory(from: $0) }

@@ -20,11 +20,11 @@ struct OutputBackings: Sendable {
       let index = place.index
       let type = graph[graph.outputs[index]].type
       guard !graph.extents.contains(where: { $0.output == index }) else {
-        throw ModelError(.featureType, "output '\(name)' is as large as a prediction finds; read it without a backing")
+        throw ModelError(.featureType, "output '\(name)' has a size that depends on data; read it without a backing")
       }
       try Self.check(backing, feature, type)
       if let other = owners.updateValue(name, forKey: backing.identity) {
-        throw ModelError(.featureType, "outputs '\(other)' and '\(name)' have one backing; give each its own")
+        throw ModelError(.featureType, "outputs '\(other)' and '\(name)' share one backing; give each its own")
       }
       backings[name] = backing
       if case .multiArray(let array) = backing, array.isDense, array.dataType.scalar == type.scalar {
@@ -48,7 +48,7 @@ struct OutputBackings: Sendable {
       guard image.layout != .grayscaleFloat16 else {
         throw ModelError(
           .featureType,
-          "output '\(feature.name)': an image of float16, which no image backs; take it from the result")
+          "output '\(feature.name)': an image of float16, which cannot have a backing; take it from the result")
       }
       let isGray = buffer.format == .gray8
       guard image.layout.isImage(type.shape) else {

@@ -188,7 +188,7 @@ package struct FunctionExecutor: Sendable {
         try keep(trips.results(), places, &state)
       case .branch(let branch, let then, let otherwise, let places):
         let condition = try value(of: branch.condition, state)
-          .number(of: branch.condition, "branch '\(branch.name)'", saying: "which side is taken")
+          .number(of: branch.condition, "branch '\(branch.name)'", saying: "which branch runs")
         let isThen = condition.doubles[0] != 0
         var inside = State(values: state.values, shapes: state.shapes, slots: state.slots)
         guard try run(isThen ? then : otherwise, &inside, cancellation, runGraph) else { return false }
@@ -254,7 +254,7 @@ package struct FunctionExecutor: Sendable {
     for name in given.keys.filter({ !backed.contains($0) }).sorted() {
       guard let declared = binding.function.outputs.first(where: { $0.name == name }) else { continue }
       throw ModelError(
-        .featureType, "output '\(name)' is \(FeatureDescription(declared).type.rawValue), which no memory backs")
+        .featureType, "output '\(name)' is \(FeatureDescription(declared).type.rawValue), which cannot have a backing")
     }
   }
 }

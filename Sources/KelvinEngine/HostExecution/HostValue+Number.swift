@@ -11,7 +11,7 @@ extension HostValue {
   func number(of slot: String, _ place: String, saying meaning: String) throws(HostOperationError) -> Tensor {
     guard case .tensor(let tensor) = self, tensor.count == 1 else {
       throw HostOperationError(
-        step: place, slot: slot, reason: "is \(type), expected one number, which says \(meaning)")
+        step: place, slot: slot, reason: "is \(type), expected one number for \(meaning)")
     }
     return tensor
   }

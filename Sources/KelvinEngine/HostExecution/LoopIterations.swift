@@ -75,16 +75,17 @@ struct LoopIterations {
     carried = try loop.carried.map { try value($0.left) }
     for (index, place) in loop.rows.enumerated() {
       guard case .tensor(let row) = try value(place.row) else {
-        throw loop.refused(place.row, "is no tensor, of which there would be a row for each trip")
+        throw loop.refused(place.row, "is not a tensor; expected one row per iteration")
       }
       byteCount += row.type.byteCount
       guard byteCount <= Self.byteLimit else {
-        throw loop.refused(place.row, "has more than \(Self.byteLimit >> 20) MiB of rows after \(trip + 1) trips")
+        throw loop.refused(place.row, "has more than \(Self.byteLimit >> 20) MiB of rows after \(trip + 1) iterations")
       }
       if let first = rows[index].first, first.type != row.type {
         throw loop.refused(
-          place.row, "is \(row.type) in trip \(trip) and \(first.type) before, and its rows become one array",
-          remedy: "carry them, joined along an axis, or in a sequence")
+          place.row,
+          "is \(row.type) in iteration \(trip) and \(first.type) before; expected equal rows, which form one array",
+          remedy: "carry the rows joined along an axis, or as a sequence")
       }
       rows[index].append(row)
     }
@@ -95,7 +96,7 @@ struct LoopIterations {
   func placed(_ error: any Error) -> any Error {
     // An error of a nested loop already names its iteration.
     guard let excess = WorkBudget.current?.excess, (error as? ModelError)?.code != .limit else { return error }
-    return ModelError(.limit, "in trip \(trip + 1) of the loop '\(loop.name)': \(excess)", fault: .limit)
+    return ModelError(.limit, "in iteration \(trip + 1) of the loop '\(loop.name)': \(excess)", fault: .limit)
   }
 
   /// Returns the results of the loop, in the order of its outputs.
@@ -109,7 +110,7 @@ struct LoopIterations {
         let rank = type.shape.rank + 1
         let axis = place.axis < 0 ? place.axis + rank : place.axis
         guard (0..<rank).contains(axis) else {
-          throw loop.refused(place.row, "is \(type), and its rows have no axis \(place.axis) to lie along")
+          throw loop.refused(place.row, "is \(type), which has no axis \(place.axis) for the rows")
         }
         return .tensor(Tensor(rows: place.isBackwards ? rows.reversed() : rows, of: type, along: axis))
       }
@@ -118,17 +119,17 @@ struct LoopIterations {
 
 extension LoopPart {
   fileprivate func number(_ value: HostValue, of slot: String) throws(HostOperationError) -> Tensor {
-    try value.number(of: slot, "loop '\(name)'", saying: "how many trips there are")
+    try value.number(of: slot, "loop '\(name)'", saying: "the number of iterations")
   }
 
   fileprivate func scanned(_ place: Scanned, _ value: HostValue) throws(HostOperationError) -> LoopIterations.Scanned {
     guard case .tensor(let tensor) = value else {
-      throw refused(place.whole, "is no tensor, of which there would be a slice for each trip")
+      throw refused(place.whole, "is not a tensor; expected one slice per iteration")
     }
     let rank = tensor.shape.rank
     let axis = place.axis < 0 ? place.axis + rank : place.axis
     guard (0..<rank).contains(axis) else {
-      throw refused(place.whole, "is \(tensor.type), which has no axis \(place.axis) to take slices along")
+      throw refused(place.whole, "is \(tensor.type), which has no axis \(place.axis) for the slices")
     }
     return LoopIterations.Scanned(place: place, tensor: tensor, axis: axis)
   }

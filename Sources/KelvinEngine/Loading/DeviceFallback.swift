@@ -109,8 +109,8 @@ package final class DeviceFallback: Sendable {
       case .outOfMemory: return "\(failure.device) has no memory for the model \(why); the model runs without it"
       case .compilation:
         let nodes = failure.nodes.map { "'\($0)'" }.joined(separator: ", ")
-        return "\(failure.device) does not compile \(nodes) \(why); other devices run that"
-      default: return "\(failure.device) is out \(why); the model runs without it"
+        return "\(failure.device) does not compile \(nodes) \(why); other devices run them"
+      default: return "\(failure.device) is unavailable \(why); the model runs without it"
       }
     }
   }
@@ -187,7 +187,7 @@ package final class DeviceFallback: Sendable {
       RuntimeError.device(
         DeviceError(
           failure.code, device: failure.device, place: failure.place,
-          reason: "\(failure.reason); nothing else may run the model: \(error)"))
+          reason: "\(failure.reason); no other device may run the model: \(error)"))
     default: error
     }
   }
@@ -196,6 +196,6 @@ package final class DeviceFallback: Sendable {
 extension DeviceError {
   fileprivate var underStrictness: DeviceError {
     DeviceError(
-      code, device: device, place: place, reason: "\(reason); without --strict another device would take its place")
+      code, device: device, place: place, reason: "\(reason); without --strict another device would run it")
   }
 }

@@ -90,7 +90,7 @@ package struct LoadedModel: Sendable {
       let planned = options.plan.map { inventory.devices(named: $0.usedDevices) } ?? []
       let stored = store.load(devices: (units + helpers + planned).map(\.info))
       costs = try CostSheet(stored.profile).with(links: options.links, devices: inventory)
-      remarks += stored.remarks.map { "measurements were set aside: \($0)" }
+      remarks += stored.remarks.map { "measurements were ignored: \($0)" }
     }
     let site = LoadContext(
       name: program.source.path, key: key, function: name, inventory: priced.inventory, present: inventory,
@@ -154,7 +154,7 @@ package struct LoadedModel: Sendable {
   package var partRemark: String? {
     guard graphs.count > 1 else { return nil }
     let names = function.graphParts.map(\.name).joined(separator: ", ")
-    return "the function has \(graphs.count) graphs (\(names)); this is about '\(shown.part.name)'"
+    return "the function has \(graphs.count) graphs (\(names)); this request names '\(shown.part.name)'"
   }
 
   /// Remarks about the cache: why nothing is kept between runs, and which cached files were not trusted.

@@ -35,8 +35,8 @@ struct OptionShare {
       }
       guard graphs[index] != nil else {
         throw .invalidChoice(
-          "the sizes of the graph '\(name)' depend on data: there is nothing to plan before a prediction; "
-            + "'plan' and 'profile' show it at the sizes of a sample run with --input")
+          "the sizes of the graph '\(name)' depend on data: it cannot be planned before a prediction; "
+            + "'plan' and 'profile' show it for the sizes of a sample run with --input")
       }
     }
     let planned = graphs.firstIndex { graph in

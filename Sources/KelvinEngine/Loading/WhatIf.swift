@@ -16,14 +16,14 @@ package struct WhatIf: Sendable, Hashable, Encodable {
   /// - Returns: nil if everything the profile measured is present and unchanged, and no link is overridden.
   package init?(_ profile: MeasuredProfile?, inventory: DeviceInventory, links: [String] = []) {
     let here = MachineDescription(SystemFiles())
-    reasons = links.map { "the link \($0) is made up" }
+    reasons = links.map { "the link \($0) is hypothetical" }
     guard let profile else {
       guard !links.isEmpty else { return nil }
       (label, note, machine) = (.measured, nil, here.summary)
       return
     }
     if profile.label == .sample {
-      reasons.append("the profile is a sample, of no machine there is")
+      reasons.append("the profile is a sample and describes no real machine")
     } else {
       let stale = profile.staleness(
         kelvinVersion: kelvinVersion, machine: here,
@@ -60,12 +60,12 @@ struct PricedInventory {
       return
     }
     guard profile.label == .measured else {
-      throw .invalidChoice("the profile is a sample, of no machine there is: only 'kelvin plan' takes it")
+      throw .invalidChoice("the profile is a sample and describes no real machine: only 'kelvin plan' takes it")
     }
     let stale = profile.staleness(
       kelvinVersion: kelvinVersion, machine: MachineDescription(SystemFiles()),
       devices: present.devices(named: profile.devices.map(\.id)).map(\.info.identity))
     costs = try CostSheet(profile.removing(stale)).with(links: options.links, devices: present)
-    remarks = strange.reasons.map { "measurements of the profile were set aside: \($0)" }
+    remarks = strange.reasons.map { "measurements of the profile were ignored: \($0)" }
   }
 }

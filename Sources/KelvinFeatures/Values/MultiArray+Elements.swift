@@ -120,7 +120,7 @@ extension MultiArray {
     concatenating arrays: [MultiArray], axis: Int, dataType: MultiArrayDataType
   ) throws(ModelError) {
     guard let first = arrays.first, let axis = Shape(first.shape).normalized(axis: axis) else {
-      throw ModelError(.featureType, "there is nothing to join along axis \(axis)")
+      throw ModelError(.featureType, "expected at least one array to join along axis \(axis)")
     }
     var shape = first.shape
     shape[axis] = 0

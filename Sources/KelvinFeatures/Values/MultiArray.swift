@@ -117,7 +117,7 @@ public final class MultiArray: @unchecked Sendable {
   private static func check(_ shape: [Int]) throws(ModelError) {
     guard Shape(shape).isAddressable else {
       throw ModelError(
-        .featureType, "a multi-array of shape \(Shape(shape)) cannot be: sizes must be at least 0 and fit memory")
+        .featureType, "a multi-array of shape \(Shape(shape)) is not valid: sizes must be at least 0 and fit memory")
     }
   }
 

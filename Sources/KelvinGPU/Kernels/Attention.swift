@@ -42,7 +42,7 @@ package struct AttentionPlan: Sendable {
       throw context.unsupported(fault)
     }
     guard lanes == 1 || liesInVectors(of: lanes) else {
-      throw context.unsupported("operands that do not lie in vectors of \(lanes)")
+      throw context.unsupported("operands that are not aligned to vectors of \(lanes)")
     }
   }
 

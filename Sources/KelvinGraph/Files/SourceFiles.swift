@@ -102,7 +102,7 @@ package final class SourceFiles: Sendable {
     throw refusing(
       FileError(
         path: held.withLock { $0.files.first?.path } ?? "", action: "use",
-        reason: "it, or a file that belongs to it, was written to while it was used; try again when nobody does"))
+        reason: "it, or a file that belongs to it, was written to while it was used; try again"))
   }
 
   /// Runs a closure that reads the files like the other overload, with errors of any type.
@@ -135,7 +135,7 @@ package final class SourceFiles: Sendable {
   private func touches(during vouching: Int) throws(FileError) -> Int {
     let held = held.withLock(\.self)
     if let path = held.exchanged {
-      throw FileError(path: path, action: "use", reason: "another file took its place while it was read; try again")
+      throw FileError(path: path, action: "use", reason: "it was replaced while it was read; try again")
     }
     var count = 0
     for bytes in held.files { count += try bytes.touches() }

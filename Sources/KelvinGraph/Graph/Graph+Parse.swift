@@ -169,7 +169,7 @@ private struct GraphScope {
   }
 
   func find(_ name: String, _ scanner: TextScanner) throws(GraphError) -> ValueID {
-    guard let id = places[name] else { throw scanner.error(saying: "there is no value '\(name)' before it") }
+    guard let id = places[name] else { throw scanner.error(saying: "no earlier value is called '\(name)'") }
     return id
   }
 }

@@ -36,7 +36,9 @@ extension Graph {
       let place = "state '\(state.name)'"
       guard stateNames.insert(state.name).inserted else { throw GraphError(place, "the name is used twice") }
       try check([state.read] + (state.written.map { [$0] } ?? []), place)
-      guard !isDefined[state.read.index] else { throw GraphError(place, "reads a value that is defined otherwise") }
+      guard !isDefined[state.read.index] else {
+        throw GraphError(place, "reads a value that differs from its definition")
+      }
       isDefined[state.read.index] = true
       if let written = state.written, self[written].type != self[state.read].type {
         throw GraphError(place, "holds \(self[state.read].type), is left with \(self[written].type)")

@@ -42,7 +42,7 @@ extension Graph {
     for extent in extents {
       guard outputs.indices.contains(extent.output), outputs.indices.contains(extent.count) else {
         throw GraphError(
-          "graph outputs", "an extent is about outputs \(extent.output) and \(extent.count), of \(outputs.count)")
+          "graph outputs", "an extent names the outputs \(extent.output) and \(extent.count), of \(outputs.count)")
       }
       let (bounded, count) = (self[outputs[extent.output]], self[outputs[extent.count]])
       let place = "output '\(bounded.name)'"

@@ -68,7 +68,7 @@ struct TextScanner {
     if peek() == 0x22 { return try quoted() }
     let text = run(where: \.isReferencePart)
     guard !text.isEmpty else {
-      throw error("a name, in quotes where it has other signs than letters, digits and _./~-$")
+      throw error("a name, in quotes if it has other characters than letters, digits and _./~-$")
     }
     return text
   }

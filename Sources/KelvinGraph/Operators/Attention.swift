@@ -85,7 +85,7 @@ package struct Attention: Operator {
     _ view: [Int], _ sizes: [Int], of type: TensorType, _ name: String
   ) throws(OperatorError) {
     guard view.count == 5, view.allSatisfy({ (0...Self.longest).contains($0) }) else {
-      throw OperatorError("\(name): expected a place and four strides, got \(view)")
+      throw OperatorError("\(name): expected an offset and four strides, got \(view)")
     }
     let last = zip(view[1...], sizes).reduce(view[0]) { $0 + $1.0 * ($1.1 - 1) }
     guard last < type.count else { throw OperatorError("\(name): place \(last) lies outside of \(type)") }

@@ -35,7 +35,7 @@ package struct Loop: ControlOperator {
       throw OperatorError("takes \(ownOperandCount) operands and what its body captures, got \(inputs.count)")
     }
     guard inputs[0].count == 1, !inputs[0].scalar.isFloatingPoint, inputs[0].scalar != .bool else {
-      throw OperatorError("expected one integer as the limit of trips, got \(inputs[0])")
+      throw OperatorError("expected one integer as the iteration limit, got \(inputs[0])")
     }
     guard !isConditional || inputs[1].count == 1 else {
       throw OperatorError("expected a condition with one element, got \(inputs[1])")

@@ -14,11 +14,12 @@ package struct NonZero: Operator {
     try OperatorError.require(inputs, 1...1)
     let x = inputs[0]
     guard x.shape.rank > 0, scalar == .int32 || scalar == .int64 else {
-      throw OperatorError("expected at least one dimension and int32 or int64 places, got \(x) and \(scalar.rawValue)")
+      throw OperatorError(
+        "expected at least one dimension and int32 or int64 positions, got \(x) and \(scalar.rawValue)")
     }
     guard x.count <= Int(Int32.max) else { throw OperatorError("\(x) has more elements than an int32 counts") }
     let places = TensorType(scalar, [x.shape.rank, x.count])
-    guard places.shape.isAddressable else { throw OperatorError("the places of \(x) are too many") }
+    guard places.shape.isAddressable else { throw OperatorError("the positions of \(x) are too many") }
     return [places, TensorType(.int32, [1])]
   }
 

@@ -70,7 +70,7 @@ package struct Function: Sendable {
     var written: Set<String> = []
     for part in parts {
       if let slot = part.inputs.first(where: { !written.contains($0) && !given.contains($0) }) {
-        throw GraphError(part.place, "reads '\(slot)', which nothing before it computes")
+        throw GraphError(part.place, "reads '\(slot)', which is not computed before it")
       }
       switch part {
       case .host: break
@@ -82,18 +82,18 @@ package struct Function: Sendable {
         let known = given.union(written).union(loop.given)
         let left = try verify(loop.body, known, &names)
         if let slot = loop.left.subtracting(known).subtracting(left).min() {
-          throw GraphError(part.place, "its trips leave '\(slot)', which nothing in its body computes")
+          throw GraphError(part.place, "its iterations leave '\(slot)', which nothing in its body computes")
         }
       case .branch(let branch):
         let known = given.union(written)
         for side in branch.sides {
           let left = try verify(side.parts, known, &names).union(known)
           if let slot = side.left.first(where: { !left.contains($0) }) {
-            throw GraphError(part.place, "a side of it leaves '\(slot)', which nothing in it computes")
+            throw GraphError(part.place, "a branch of it leaves '\(slot)', which nothing in it computes")
           }
           guard side.left.count == branch.outputs.count else {
             throw GraphError(
-              part.place, "a side of it leaves \(side.left.count) values, expected \(branch.outputs.count)")
+              part.place, "a branch of it leaves \(side.left.count) values, expected \(branch.outputs.count)")
           }
         }
       }

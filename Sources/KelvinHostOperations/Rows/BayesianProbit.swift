@@ -92,7 +92,7 @@ package struct BayesianProbit: HostOperation {
   private func event(_ tensor: Tensor) throws(HostOperationError) -> [Key] {
     let numbers = tensor.doubles
     if let wrong = numbers.first(where: { $0.rounded() != $0 || $0.magnitude >= 0x1p53 }) {
-      throw refused(0, "\(wrong) is not a whole number, and features have whole numbers for values")
+      throw refused(0, "\(wrong) is not a whole number; values of features must be")
     }
     let whole = numbers.map { Int64($0) }
     if tensor.shape.rank == 2, tensor.shape[1] == 2 {

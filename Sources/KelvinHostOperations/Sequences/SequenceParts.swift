@@ -30,7 +30,7 @@ package struct SequenceParts: HostOperation {
     case .sequence(let elements):
       kind = .sequence
       for element in elements { tensors.append(try tensor(0, element)) }
-    case let other: throw refused(0, "expected tensors in a row, got \(other.type)")
+    case let other: throw refused(0, "expected a sequence of tensors, got \(other.type)")
     }
     let converted = tensors.map { $0.converted(to: scalar) }
     guard let layout = SequenceLayout(kind, converted.map(\.shape)) else {
@@ -69,7 +69,7 @@ package struct SequenceOfParts: HostOperation {
   package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
     let elements = try tensor(0, inputs)
     guard let layout = SequenceLayout(try tensor(1, inputs)), layout.count <= elements.count else {
-      throw refused(1, "it is no layout of \(elements.type)")
+      throw refused(1, "it is not a valid layout of \(elements.type)")
     }
     let scalar = elements.type.scalar
     var tensors: [Tensor] = []

@@ -98,7 +98,7 @@ struct RegularExpressionProgram: Sendable {
   private mutating func count() throws(RegularExpression.SyntaxError) {
     written += 1
     guard written <= Self.limit else {
-      throw RegularExpression.SyntaxError(reason: "written out it has more than \(Self.limit) parts")
+      throw RegularExpression.SyntaxError(reason: "it expands to more than \(Self.limit) parts")
     }
   }
 

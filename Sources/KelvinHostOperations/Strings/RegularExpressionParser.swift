@@ -158,7 +158,7 @@ struct RegularExpressionParser {
       return nil
     }
     guard least <= Self.repetitionLimit, most == .max || most <= Self.repetitionLimit, least <= most else {
-      throw SyntaxError(reason: "counts of repetitions go up to \(Self.repetitionLimit), the smaller first")
+      throw SyntaxError(reason: "repetition counts go up to \(Self.repetitionLimit), the smaller first")
     }
     return least...most
   }
@@ -252,7 +252,7 @@ struct RegularExpressionParser {
       var high = scalars[place].value
       place += 1
       if high == 92 { high = try escapedScalar() }
-      guard low <= high else { throw SyntaxError(reason: "a range of scalars at \(place) goes down") }
+      guard low <= high else { throw SyntaxError(reason: "a character range at \(place) goes down") }
       set.ranges.append(low...high)
     }
     throw SyntaxError(reason: "brackets do not end")

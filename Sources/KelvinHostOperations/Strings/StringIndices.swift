@@ -228,7 +228,7 @@ extension HostOperation {
     guard slot != nil else { return known.strings.count }
     let places = try tensor(position, inputs).integers
     guard places.count == 1, (0...Int.max >> 1).contains(places[0]) else {
-      throw refused(position, "expected one place, got \(places.prefix(8))")
+      throw refused(position, "expected one position, got \(places.prefix(8))")
     }
     position += 1
     return places[0]

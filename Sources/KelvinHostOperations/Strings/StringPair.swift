@@ -49,7 +49,7 @@ package struct StringPair: Hashable, Sendable {
   private func broadcast(_ a: Shape, _ b: Shape, of step: some HostOperation) throws(HostOperationError) -> Shape {
     guard let shape = a.broadcast(with: b), StringTensor.takes(shape) else {
       throw HostOperationError(
-        step: type(of: step).name, slot: slots.first ?? "", reason: "strings [\(a)] and [\(b)] do not fit each other",
+        step: type(of: step).name, slot: slots.first ?? "", reason: "strings [\(a)] and [\(b)] do not broadcast",
         remedy: "give sizes that are equal or 1")
     }
     return shape

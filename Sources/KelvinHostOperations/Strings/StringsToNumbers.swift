@@ -25,7 +25,7 @@ package struct StringsToNumbers: HostOperation {
     let strings = try strings(0, inputs)
     let type = TensorType(scalar, strings.shape)
     func number(_ string: String) -> HostOperationError {
-      refused(0, "'\(string.prefix(64))' is no number of \(scalar)", remedy: "give numbers such as 12, -0.5 or 1e-3")
+      refused(0, "'\(string.prefix(64))' is not a valid \(scalar)", remedy: "give numbers such as 12, -0.5 or 1e-3")
     }
     guard scalar.isFloatingPoint else {
       var words: [Int64] = []

@@ -108,7 +108,7 @@ extension Emitter {
     var cut: [SliceRange] = []
     for axis in 0..<source.rank {
       let (front, back) = (max(0, -before[axis]), max(0, -after[axis]))
-      guard front + back <= source[axis] else { throw invalid("axis \(axis) of \(type(x)) is cut below nothing") }
+      guard front + back <= source[axis] else { throw invalid("axis \(axis) of \(type(x)) is cut to a negative size") }
       let count = source[axis] - front - back
       cut.append(SliceRange(start: count == 0 ? 0 : front, count: count))
     }

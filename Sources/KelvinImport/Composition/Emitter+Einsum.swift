@@ -33,7 +33,7 @@ extension Emitter {
       let sizes = shape(term.value)
       let size = sizes[first]
       guard sizes[last] == size else {
-        throw invalid("axes \(first) and \(last) of \(type(term.value)) have one name and two sizes")
+        throw invalid("axes \(first) and \(last) of \(type(term.value)) have the same name and different sizes")
       }
       let outer = others.map { sizes[$0] }
       let square = try transpose(term.value, others + [first, last], step: "square")

@@ -33,7 +33,7 @@ extension Emitter {
     var inferred: Int?
     for (axis, size) in requested.enumerated() {
       if size == 0, zeros == .kept {
-        guard axis < source.rank else { throw invalid("size 0 at axis \(axis) keeps no size of \(type(x))") }
+        guard axis < source.rank else { throw invalid("size 0 at axis \(axis) does not refer to a size of \(type(x))") }
         sizes[axis] = source[axis]
       } else if size == 0, zeros == .keptFromLast {
         let place = axis - requested.count + source.rank

@@ -8,7 +8,9 @@ extension Emitter {
     step: String? = nil
   ) throws -> ValueID {
     let (left, right) = (shape(x), shape(y))
-    guard left.rank >= 1, right.rank >= 1 else { throw invalid("multiplies \(type(x)) and \(type(y)): no matrices") }
+    guard left.rank >= 1, right.rank >= 1 else {
+      throw invalid("multiplies \(type(x)) and \(type(y)): expected matrices")
+    }
     let (turnsX, turnsY) = (transposesX && left.rank >= 2, transposesY && right.rank >= 2)
     if right.rank == 2, weight(y) != nil, !turnsX, scalar(x).isFloatingPoint {
       let weights = transposesY ? y : try transpose(y, [1, 0], step: "transposed_weights")

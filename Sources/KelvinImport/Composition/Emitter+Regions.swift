@@ -119,8 +119,8 @@ extension Emitter {
           flow,
           FormatError(
             .unsupported, file: file, place: "\(origin.kind) '\(name)'",
-            "its sides give \(results) and \(types), and which one is taken is known only when it runs",
-            remedy: "let both give the same"))
+            "its branches give \(results) and \(types), and the branch is chosen only when it runs",
+            remedy: "export both branches with the same sizes"))
       }
     }
     guard type(condition).count == 1 else { throw invalid("its condition is \(type(condition)), expected one element") }

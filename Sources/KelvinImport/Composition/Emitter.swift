@@ -42,7 +42,7 @@ package final class Emitter {
   /// an output. Its readers belong to the graph of a later part, which is specialized for the size.
   package func counted(_ id: ValueID, axis: Int, by count: ValueID) throws -> ValueID {
     guard depth == 0 else {
-      throw invalid("the size of its result is known only when it has run, which no sub-graph has a place for")
+      throw invalid("the size of its result depends on data, which is not supported in a sub-graph")
     }
     extents[id] = (axis, count)
     return id
@@ -104,7 +104,7 @@ package final class Emitter {
   private func results(
     _ op: any Operator, _ inputs: [ValueID], node: String, values: [String]
   ) throws -> [ValueID] {
-    if WorkBudget.isSpent { throw invalid("it is not written: a limit was reached") }
+    if WorkBudget.isSpent { throw invalid("it is not emitted: a limit was reached") }
     let results: [ValueID]
     do {
       results = try builder.add(op, inputs, name: node, outputNames: values, origin: origin)

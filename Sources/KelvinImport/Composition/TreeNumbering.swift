@@ -36,7 +36,7 @@ package struct TreeNumbering {
   /// Returns the index of a child of a node.
   package func child(_ node: Int, of parent: Int) throws(FormatError) -> Int {
     guard let place = places[Key(tree: keys[parent].tree, node: node)] else {
-      throw refusal("\(name(parent)) has node \(node) as a child, which is not there")
+      throw refusal("\(name(parent)) has node \(node) as a child, which does not exist")
     }
     return place
   }
@@ -58,12 +58,12 @@ package struct TreeNumbering {
       if seen.insert(key.tree).inserted { order.append(key.tree) }
       guard !isChild[place] else { continue }
       if let other = roots.updateValue(place, forKey: key.tree) {
-        throw refusal("\(name(other)) and \(name(place)) are no other's children: it has two roots")
+        throw refusal("\(name(other)) and \(name(place)) are not children of another node: it has two roots")
       }
     }
     var list: [Int] = []
     for tree in order {
-      guard let root = roots[tree] else { throw refusal("tree \(tree) has no root: every node is another's child") }
+      guard let root = roots[tree] else { throw refusal("tree \(tree) has no root: every node is a child") }
       list.append(root)
     }
     do {
@@ -87,11 +87,11 @@ extension TreeFault {
   /// - Parameter name: Returns the name of the node at an index.
   package func described(_ name: (Int) -> String) -> String {
     switch self {
-    case .noSuchChild(let child, let parent): "\(name(parent)) has \(child) as a child, which is not there"
-    case .noSuchRoot(let root): "\(root) is a root, which is not there"
-    case .aboveItself(let place): "\(name(place)) is reached from itself: the nodes make no tree"
-    case .noSuchFeature(let feature, let place): "\(name(place)) looks at the feature \(feature)"
-    case .noSuchTarget(let target, let place): "\(name(place)) votes for \(target), which is none of the results"
+    case .noSuchChild(let child, let parent): "\(name(parent)) has \(child) as a child, which does not exist"
+    case .noSuchRoot(let root): "\(root) is a root, which does not exist"
+    case .aboveItself(let place): "\(name(place)) is reached from itself: the nodes do not form a tree"
+    case .noSuchFeature(let feature, let place): "\(name(place)) tests the feature \(feature)"
+    case .noSuchTarget(let target, let place): "\(name(place)) votes for \(target), which is not one of the results"
     }
   }
 }

@@ -45,7 +45,7 @@ package enum NPY {
     let type = TensorType(scalar, shape)
     let available = bytes.count - offset - length
     guard available == type.byteCount, let data = bytes.slice(offset: offset + length, count: type.byteCount) else {
-      throw malformed("\(type) takes \(type.byteCount) bytes, \(available) follow its header")
+      throw malformed("\(type) takes \(type.byteCount) bytes, but \(available) follow its header")
     }
     return Tensor(type, data)
   }

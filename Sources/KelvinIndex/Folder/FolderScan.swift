@@ -43,7 +43,7 @@ package struct FolderScan {
     guard status.st_mode & S_IFMT == S_IFDIR else { throw Self.fault(root, ENOTDIR) }
     visited.insert(FileIdentity(status))
     while let folder = folders.popLast() {
-      if isCancelled() { throw PhotoIndexError(.cancelled, "'\(root)' was still being looked through") }
+      if isCancelled() { throw PhotoIndexError(.cancelled, "'\(root)' was still being scanned") }
       if let code = look(into: folder) {
         guard !folder.isEmpty else { throw Self.fault(root, code) }
         faults.append((String(folder.dropLast()), String(cString: strerror(code))))

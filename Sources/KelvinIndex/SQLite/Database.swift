@@ -76,7 +76,7 @@ package final class Database {
     let reason = String(cString: functions.errmsg(handle))
     let (code, remedy): (PhotoIndexError.Code, String) =
       switch status & 0xFF {
-      case Int32(KELVIN_SQLITE_NOTADB): (.unusable, "; it is no index: name another file with --index")
+      case Int32(KELVIN_SQLITE_NOTADB): (.unusable, "; it is not an index: name another file with --index")
       case Int32(KELVIN_SQLITE_CORRUPT): (.unusable, "; remove the file and index the folder again")
       case Int32(KELVIN_SQLITE_FULL): (.noSpace, "; make room and go on: what was written is kept")
       case Int32(KELVIN_SQLITE_BUSY): (.busy, "; another program keeps it locked: try again")

@@ -13,6 +13,6 @@ enum SQLiteLibrary {
     let isAbsent = reason.map { kelvin_library_is_absent($0) } ?? false
     throw PhotoIndexError(
       .libraryMissing,
-      "no index of images can be used: \(words)" + (isAbsent ? "; install it: apt install libsqlite3-0" : ""))
+      "image indexes are not available: \(words)" + (isAbsent ? "; install it: apt install libsqlite3-0" : ""))
   }
 }

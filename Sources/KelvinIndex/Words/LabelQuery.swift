@@ -55,7 +55,7 @@ private struct LabelQueryParser {
       case "(": tokens.append(.open)
       case ")": tokens.append(.close)
       case "\"":
-        guard let end = rest.firstIndex(of: "\"") else { throw fault("a quotation mark has no second one") }
+        guard let end = rest.firstIndex(of: "\"") else { throw fault("a quotation mark is not closed") }
         let phrase = String(rest[..<end])
         rest = rest[rest.index(after: end)...]
         try append(phrase, isPrefix: rest.first == "*")
@@ -79,7 +79,7 @@ private struct LabelQueryParser {
 
   private mutating func append(_ word: String, isPrefix: Bool) throws(PhotoIndexError) {
     guard word.unicodeScalars.contains(where: { $0.properties.isAlphabetic || $0.properties.numericType != nil }) else {
-      throw fault("'\(word)' is no word")
+      throw fault("'\(word)' is not a word")
     }
     tokens.append(.word(word, isPrefix: isPrefix))
   }
@@ -118,7 +118,7 @@ private struct LabelQueryParser {
     case .open:
       depth += 1
       defer { depth -= 1 }
-      guard depth <= Self.deepest else { throw fault("it has more than \(Self.deepest) parentheses in one another") }
+      guard depth <= Self.deepest else { throw fault("it has more than \(Self.deepest) nested parentheses") }
       position += 1
       let query = try either()
       guard next == .close else { throw fault("a '(' has no ')' behind it") }
@@ -131,10 +131,10 @@ private struct LabelQueryParser {
         position += 1
       }
       return .words(words.joined(separator: " "))
-    case .not: throw fault("NOT stands between what is wanted and what is not, as in 'animal NOT dog'")
+    case .not: throw fault("NOT needs words before and after it, as in 'animal NOT dog'")
     case .and, .or: throw fault("something is missing before \(next == .and ? "AND" : "OR")")
     case .close: throw fault("a ')' has nothing before it")
-    case nil: throw fault("it ends where a word is missing")
+    case nil: throw fault("a word is missing at the end")
     }
   }
 }

@@ -66,7 +66,7 @@ package final class BackgroundLoadProcess: BackgroundLoad {
     for item in items {
       let parts = item.split(separator: "=", maxSplits: 1).map(String.init)
       guard parts.count == 2, load.set(parts[0], to: parts[1]) == nil else {
-        throw ModelError(.parameters, "'\(item)' is no load", fault: .request)
+        throw ModelError(.parameters, "'\(item)' is not a load", fault: .request)
       }
     }
     return try ModelError.wrapping {

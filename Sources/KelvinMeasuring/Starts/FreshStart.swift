@@ -35,7 +35,7 @@ package enum FreshStart {
 
   private static func answer(_ request: StartRequest, _ began: Double) throws -> StartAnswer {
     guard let units = UnitsSelection(request.units), let precision = Precision(rawValue: request.precision) else {
-      throw ModelError(.parameters, "units '\(request.units)' or precision '\(request.precision)' mean nothing")
+      throw ModelError(.parameters, "unknown units '\(request.units)' or precision '\(request.precision)'")
     }
     let inventory = deviceInventory
     _ = try units.devices(in: inventory)

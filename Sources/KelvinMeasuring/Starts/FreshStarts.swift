@@ -97,7 +97,7 @@ final class FreshStarts: BenchmarkStarter {
     guard answer.version == StartRequest.currentVersion, moments.allSatisfy(\.isFinite),
       zip(moments, moments.dropFirst()).allSatisfy({ $0 <= $1 }), answer.peakResident >= 0,
       answer.deviceBytes.values.allSatisfy({ $0 >= 0 })
-    else { throw BenchmarkError.startFailed("its answer makes no sense") }
+    else { throw BenchmarkError.startFailed("its answer is not valid") }
     return answer
   }
 

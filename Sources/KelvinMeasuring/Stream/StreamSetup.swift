@@ -22,16 +22,16 @@ struct StreamSetup: Sendable {
     func require(_ holds: Bool, _ reason: @autoclosure () -> String) throws(ModelError) {
       guard holds else { throw ModelError(.parameters, "a stream: \(reason())", fault: .request) }
     }
-    try require(options.queue >= 1, "queue: expected at least 1 frame that may wait, got \(options.queue)")
-    try require(options.buffer >= 1, "buffer: expected at least 1 answer that is kept, got \(options.buffer)")
+    try require(options.queue >= 1, "queue: expected at least 1 waiting frame, got \(options.queue)")
+    try require(options.buffer >= 1, "buffer: expected at least 1 kept answer, got \(options.buffer)")
     try require(
       options.deadline.map { $0 > .zero } ?? true,
-      "deadline: expected more than no time, got \(options.deadline ?? .zero)")
+      "deadline: expected a time above 0, got \(options.deadline ?? .zero)")
     try require(
       options.framesPerSecond.map { $0 > 0 && $0.isFinite } ?? true,
       "framesPerSecond: expected above 0, got \(options.framesPerSecond ?? 0)")
     if let state = model.predictor.states.keys.min() {
-      throw ModelError(.parameters, "the model has the state '\(state)', and the frames of a stream share none")
+      throw ModelError(.parameters, "the model has the state '\(state)', which the frames of a stream cannot share")
     }
     guard options.isGoverned else {
       labels = ["as planned"]

@@ -88,16 +88,16 @@ extension ONNXOperation {
     guard let limit, let trips = try emitter.number(limit) else {
       throw shapeMismatch(
         unsupported(
-          "its scan outputs have a row for each trip, and it has no limit that is known when it begins",
-          remedy: "give it a number of trips, or accumulate into a carried tensor"))
+          "its scan outputs have one row per iteration, but its iteration limit is not known when it begins",
+          remedy: "give it a number of iterations, or accumulate into a carried tensor"))
     }
     let count = Int(saturating: max(trips, 0))
     let types = rows.map { TensorType($0.scalar, Shape([count] + $0.shape.dimensions)) }
     let isSmall = types.allSatisfy { $0.shape.isAddressable && $0.byteCount <= Self.accumulatedByteLimit }
     guard isSmall else {
       let error = unsupported(
-        "its scan outputs would take the room of \(count) trips, \(types[0])",
-        remedy: "give it the number of trips that it makes at most")
+        "its scan outputs would need room for \(count) iterations, \(types[0])",
+        remedy: "give it its largest number of iterations")
       throw mayEndEarly ? shapeMismatch(error) : error
     }
     return types
@@ -110,8 +110,8 @@ extension ONNXOperation {
     for (type, left) in zip(given, left) where emitter.type(left) != type {
       throw shapeMismatch(
         unsupported(
-          "it carries \(type) and its body gives \(emitter.type(left)): sizes that change from trip to trip are not "
-            + "supported here; carry a tensor of the largest size and write into it (ScatterND), or let the rows be "
+          "it carries \(type) and its body gives \(emitter.type(left)): sizes that change between iterations are not "
+            + "supported here; carry a tensor of the largest size and write into it (ScatterND), or export the rows as "
             + "scan outputs"))
     }
   }

@@ -27,7 +27,7 @@ extension ONNXHostMapper {
     }
     if let given = try attributes["default_tensor"]?.tensor?.column(node) { otherwise = given }
     guard otherwise.count == 1, otherwise.isAlike(values) else {
-      throw node.malformed("its default is not one value such as the others")
+      throw node.malformed("its default is not a single value of the same type")
     }
     let isString = if case .strings = values { true } else { false }
     let step = ValueMap(keys, to: values, otherwise: otherwise, input: try node.input(0), output: try node.output())

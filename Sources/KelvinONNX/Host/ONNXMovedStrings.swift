@@ -103,7 +103,7 @@ struct ONNXMovedStrings {
     read = []
     guard let (other, strings) = try moving(node, []) else {
       if let name = node.inputs.first(where: { hostNames.contains($0) || moved[$0] != nil }) {
-        missing.add("\(node.qualifiedKind) of what is no tensor ('\(name)')", at: node.name)
+        missing.add("\(node.qualifiedKind) of a value that is not a tensor ('\(name)')", at: node.name)
       }
       return items.append(Item(node: node, steps: nil, level: level))
     }
@@ -304,7 +304,7 @@ extension ONNXMovedStrings {
     if let number = moves.operands(node).sorted().first(where: { !strings.contains($0) && !node.inputs[$0].isEmpty }) {
       throw FormatError(
         .malformed, file: parts.file, place: "\(node.kind) '\(node.name)'", offset: node.offset,
-        "'\(node.inputs[number])' is a tensor of numbers beside strings")
+        "'\(node.inputs[number])' is a tensor of numbers, mixed with strings")
     }
     for index in strings { node.inputs[index] = try place(node.inputs[index], scopes) ?? node.inputs[index] }
     if moves.compares { order = .distinct }

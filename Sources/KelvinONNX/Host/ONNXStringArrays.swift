@@ -53,7 +53,7 @@ extension ONNXHostMapper {
     let names = node.node.inputs
     guard names.contains(where: node.hostNames.contains) else { return nil }
     if let number = names.first(where: { !node.hostNames.contains($0) }) {
-      throw node.malformed("'\(number)' is a tensor of numbers beside strings")
+      throw node.malformed("'\(number)' is a tensor of numbers, mixed with strings")
     }
     let parts = names.map { name in node.strings[name].map { HostOperand.constant($0) } ?? .slot(name) }
     let step = StringJoin(parts, axis: node.node.attributes["axis"]?.integer ?? 0, output: try node.output())

@@ -160,7 +160,7 @@ extension ONNXHostNode {
   ) throws(FormatError) -> [TermCounts.Term] {
     let starts = node.attributes["ngram_counts"]?.integers ?? []
     guard starts.first == 0, zip(starts, starts.dropFirst()).allSatisfy({ $0 <= $1 }), starts.last ?? 0 <= count else {
-      throw malformed("its ngram_counts are not places of its pool in order")
+      throw malformed("its ngram_counts are not ascending offsets into its pool")
     }
     var terms: [TermCounts.Term] = []
     for (length, (start, end)) in zip(1..., zip(starts, starts.dropFirst() + [count])) {
@@ -175,7 +175,7 @@ extension ONNXHostNode {
       }
     }
     guard terms.count == columns.count, terms.reduce(0, { $0 + $1.words.count }) == count else {
-      throw malformed("its pool and its \(columns.count) ngram_indexes do not fit each other")
+      throw malformed("its pool and its \(columns.count) ngram_indexes do not match")
     }
     return terms
   }

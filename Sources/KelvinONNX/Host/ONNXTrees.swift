@@ -221,7 +221,7 @@ extension ONNXHostNode {
     func child(_ number: Int64, isLeaf: Bool, of place: Int) throws(FormatError) -> Int {
       let limit = isLeaf ? votes.count : count
       guard (0..<limit).contains(Int(number)) else {
-        throw malformed("node \(place) has \(isLeaf ? "leaf" : "node") \(number) as a child, there are \(limit)")
+        throw malformed("node \(place) has \(isLeaf ? "leaf" : "node") \(number) as a child, but there are \(limit)")
       }
       guard isLeaf else { return Int(number) }
       leaves.append(.leaf(votes: Int(number)..<Int(number) + 1))

@@ -31,7 +31,7 @@ extension ONNXMapper {
   private static let biasAdd = ONNXMapper("com.microsoft.BiasAdd") { c in
     let (x, skip) = (try c.input(0), try c.input(2))
     guard c.emitter.shape(skip) == c.emitter.shape(x) else {
-      throw c.emitter.invalid("\(c.emitter.type(skip)) is not added to \(c.emitter.type(x))")
+      throw c.emitter.invalid("\(c.emitter.type(skip)) cannot be added to \(c.emitter.type(x))")
     }
     return [try c.emitter.binary(.add, c.biased(x, try c.input(1)), skip)]
   }
@@ -41,7 +41,7 @@ extension ONNXMapper {
     let sum = try c.biased(try c.input(0), try c.input(1))
     let sizes = c.emitter.shape(sum)
     guard let width = sizes.dimensions.last, width % 2 == 0 else {
-      throw c.emitter.invalid("\(c.emitter.type(sum)) has no rows of two halves")
+      throw c.emitter.invalid("\(c.emitter.type(sum)) does not split into two equal halves")
     }
     let halves = try c.emitter.split(sum, axis: sizes.rank - 1, sizes: [width / 2, width / 2], step: "half")
     let gate = try c.emitter.unary(UnaryFunction(.gelu), halves[1], step: "gate")

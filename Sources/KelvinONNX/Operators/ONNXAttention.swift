@@ -22,7 +22,7 @@ extension ONNXMapper {
     var pastLength = 0
     for (index, step) in [(1, "present_keys"), (2, "present_values")] {
       guard let past = c.optional(3 + index) else { continue }
-      guard c.optional(6) == nil else { throw c.emitter.invalid("it has past keys and the length of a cache") }
+      guard c.optional(6) == nil else { throw c.emitter.invalid("it has both past keys and the length of a cache") }
       operands[index] = try c.emitter.concat([past, operands[index]], axis: 2, step: step)
       pastLength = c.emitter.shape(past)[2]
     }

@@ -84,7 +84,7 @@ extension ONNXOperation {
   fileprivate func mergedAttention(
     _ product: ValueID, mask: ValueID?, past: ValueID?, bias: ValueID?
   ) throws -> [ValueID] {
-    guard !flag("do_rotary") else { throw unsupported("it turns its operands (do_rotary)") }
+    guard !flag("do_rotary") else { throw unsupported("rotary embeddings (do_rotary)") }
     guard !flag("past_present_share_buffer") else {
       throw unsupported("a cache that is written in place (past_present_share_buffer)")
     }
@@ -119,7 +119,7 @@ extension ONNXOperation {
   ) throws -> [ValueID] {
     let (room, new) = (emitter.shape(cache.keys), emitter.shape(operands.key))
     guard room.rank == 4, new.rank == 4, length >= 0, length <= room[2] - new[2] else {
-      throw emitter.invalid("a cache of \(emitter.type(cache.keys)) has no room behind \(length) keys")
+      throw emitter.invalid("a cache of \(emitter.type(cache.keys)) has no room after \(length) keys")
     }
     let key = try emitter.written(operands.key, into: cache.keys, at: length, step: "key")
     let value = try emitter.written(operands.value, into: cache.values, at: length, step: "value")
@@ -149,12 +149,12 @@ extension ONNXOperation {
     case (3, let key?, let value?): parts = [query, key, value]
     case (3, nil, nil) where sizes[2] % 3 == 0:
       parts = try emitter.split(query, axis: 2, sizes: [Int](repeating: sizes[2] / 3, count: 3), step: "part")
-    default: throw emitter.invalid("queries \(emitter.type(query)) do not go with its keys and values")
+    default: throw emitter.invalid("queries \(emitter.type(query)) do not match its keys and values")
     }
     let names = ["query", "key", "value"]
     if let bias {
       guard parts.allSatisfy({ emitter.shape($0).rank == 3 }) else {
-        throw unsupported("a bias beside keys and values that are a cache")
+        throw unsupported("a bias together with a cache of keys and values")
       }
       let widths = parts.map { emitter.shape($0).dimensions.last ?? 0 }
       guard emitter.shape(bias) == [widths.reduce(0, +)] else {
@@ -188,7 +188,9 @@ extension ONNXOperation {
   fileprivate func cachedAttention(
     _ operands: AttentionOperands, past: (ValueID?, ValueID?), mask: ValueID?, bias: ValueID?, isCausal: Bool
   ) throws -> [ValueID] {
-    guard (past.0 == nil) == (past.1 == nil) else { throw emitter.invalid("past keys and values go together") }
+    guard (past.0 == nil) == (past.1 == nil) else {
+      throw emitter.invalid("past keys and past values must be given together")
+    }
     var all = operands
     var length = 0
     if let keys = past.0, let values = past.1 {

@@ -219,7 +219,7 @@ extension ONNXOperation {
     return ExpertLayer(experts: experts, rows: rows, depth: depth, bias: optional(place + 2)) { expert in
       let step = "expert_\(expert)/weights_\(layer)"
       let own = try emitter.blocks([expert], of: table, count: experts, step: "\(step)_scales")
-      guard let scale = emitter.weight(own) else { throw unsupported("scales of experts that are no constant") }
+      guard let scale = emitter.weight(own) else { throw unsupported("scales of experts that are not constant") }
       let zero = try zeros.map { zeros in
         // Without blocks the zero points of all rows are packed as one row.
         let isOne = given <= 0

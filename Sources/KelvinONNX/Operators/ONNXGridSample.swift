@@ -9,7 +9,7 @@ extension ONNXMapper {
     let (source, sizes) = (c.emitter.shape(x), c.emitter.shape(grid))
     let axes = source.rank - 2
     guard axes >= 1, sizes.rank == source.rank, sizes.dimensions.last == axes, sizes[0] == source[0] else {
-      throw c.emitter.invalid("\(c.emitter.type(grid)) is no grid of \(c.emitter.type(x))")
+      throw c.emitter.invalid("\(c.emitter.type(grid)) is not a valid grid for \(c.emitter.type(x))")
     }
     let alignsCorners = c.flag("align_corners")
     let interpolation: GridSampler.Interpolation
@@ -59,7 +59,7 @@ extension ONNXMapper {
       (1..<(1 << 15)).contains(ratio)
     else {
       throw c.emitter.invalid(
-        "\(ratio) samples a side of a part, boxes \(c.emitter.type(boxes)) of \(c.emitter.type(x))")
+        "\(ratio) samples per side of a bin, boxes \(c.emitter.type(boxes)) of \(c.emitter.type(x))")
     }
     let takesLargest: Bool
     switch c.text("mode", default: "avg").lowercased() {

@@ -125,16 +125,16 @@ extension ONNXOperation {
       rows = own[2]
     }
     guard (optional(3) == nil) == (optional(4) == nil) else {
-      throw emitter.invalid("past keys and values go together")
+      throw emitter.invalid("past keys and past values must be given together")
     }
     let total = given ?? rows
     guard (0..<(1 << 31)).contains(total), total >= sizes[2], emitter.shape(lengths).count == sizes[0] else {
-      throw emitter.invalid("its total length is less than that of its queries, or it has not all lengths")
+      throw emitter.invalid("its total length is less than the number of queries, or lengths are missing")
     }
     var cache = GroupCache(
       total: total, past: total - sizes[2], pasts: nil, queries: sizes[2], rows: max(rows, total))
     guard cache.past <= rows else {
-      throw emitter.invalid("\(total) keys in all, of which \(sizes[2]) are new and \(rows) there")
+      throw emitter.invalid("\(total) keys in total, but \(sizes[2]) are new and \(rows) are past")
     }
     guard given == nil || sizes[0] > 1 && !cache.isFirst else { return cache }
     let wide = try emitter.reshape(emitter.cast(lengths, to: .int64, step: "lengths"), [sizes[0], 1], step: "column")
@@ -147,7 +147,7 @@ extension ONNXOperation {
   fileprivate func normalized(_ operands: AttentionOperands) throws -> (query: ValueID, key: ValueID)? {
     guard let queryScale = optional(14), let keyScale = optional(15) else {
       guard optional(14) == nil, optional(15) == nil else {
-        throw emitter.invalid("norms of queries and keys go together")
+        throw emitter.invalid("norms of queries and of keys must be given together")
       }
       return nil
     }
@@ -170,7 +170,7 @@ extension ONNXOperation {
     }
     if let given = optional(9) {
       guard emitter.shape(given).rank == 2, emitter.shape(given).count > 0 else {
-        throw emitter.invalid("places \(emitter.type(given)), expected [N, S]")
+        throw emitter.invalid("positions \(emitter.type(given)), expected [N, S]")
       }
       guard cache.isFirst else { return given }
       let one = SliceRange(start: 0, count: 1)
@@ -206,7 +206,7 @@ extension ONNXOperation {
   /// Returns the mask of scores: keys up to a query's own position, or of its sample, and in a window if there is one.
   fileprivate func groupMask(_ cache: GroupCache, _ sizes: ScoreSizes) throws -> ValueID? {
     let (window, isCausal) = (integer("local_window_size", default: -1), flag("causal", default: true))
-    guard isCausal || window <= 0 else { throw emitter.invalid("a window of keys that are in no order") }
+    guard isCausal || window <= 0 else { throw emitter.invalid("a window over keys without an order") }
     let bias = try scoreMask(nil, bias: optional(10), isCausal: false, sizes, .float32)
     /// The distance before the query's own position at which the window begins.
     let reach = window > 0 ? min(window - 1, Int(Int32.max)) : Int(Int32.max)

@@ -63,7 +63,7 @@ extension ONNXMapper {
     let whole: Shape = isLast ? [source[0], 1, 1, channels] : [source[0], channels, 1, 1]
     let vector: Shape = isLast ? [channels] : [channels, 1, 1]
     guard added == source || added == whole || added == [source[0], channels] else {
-      throw c.emitter.invalid("\(c.emitter.type(skip)) is not added to \(c.emitter.type(x))")
+      throw c.emitter.invalid("\(c.emitter.type(skip)) cannot be added to \(c.emitter.type(x))")
     }
     let placed = added == source ? skip : try c.emitter.reshape(skip, whole, step: "skip")
     var sum = try c.emitter.binary(.add, x, placed, step: "skipped")
@@ -96,7 +96,7 @@ extension ONNXOperation {
     let (x, skip) = (try input(0), try input(1))
     let source = emitter.shape(x)
     guard (2...3).contains(source.rank), source.broadcast(with: emitter.shape(skip)) == source else {
-      throw emitter.invalid("\(emitter.type(skip)) is not added to \(emitter.type(x))")
+      throw emitter.invalid("\(emitter.type(skip)) cannot be added to \(emitter.type(x))")
     }
     var sum = try emitter.binary(.add, x, skip, step: "skipped")
     if let bias = optional(index) { sum = try emitter.binary(.add, sum, bias, step: "biased") }
@@ -114,7 +114,7 @@ extension ONNXOperation {
   ) throws -> ValueID {
     let sizes = emitter.shape(ids)
     guard sizes.rank == 2, segments.map({ emitter.shape($0) == sizes }) ?? true else {
-      throw emitter.invalid("\(emitter.type(ids)) and their segments are no ids [N, S]")
+      throw emitter.invalid("\(emitter.type(ids)) and its segments: expected ids [N, S]")
     }
     let places =
       try positions ?? emitter.table(.int64, [1, sizes[1]], step: "positions") { (0..<sizes[1]).map(Double.init) }
@@ -123,7 +123,9 @@ extension ONNXOperation {
     }
     var sum = try emitter.binary(.add, rows(0, ids, "words"), rows(1, places, "places"), step: "words_and_places")
     if let segments { sum = try emitter.binary(.add, sum, rows(2, segments, "segments"), step: "sum") }
-    guard emitter.shape(sum).rank == 3 else { throw emitter.invalid("its tables are no rows: \(emitter.type(sum))") }
+    guard emitter.shape(sum).rank == 3 else {
+      throw emitter.invalid("its embeddings: expected [N, S, D], got \(emitter.type(sum))")
+    }
     return sum
   }
 

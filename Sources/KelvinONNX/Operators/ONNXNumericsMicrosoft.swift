@@ -56,7 +56,8 @@ extension ONNXMapper {
     let (a, b) = (try c.input(0), try c.input(1))
     let (rows, others) = (c.emitter.shape(a), c.emitter.shape(b))
     guard rows.rank == 2, others.rank == 2, rows[1] == others[1] else {
-      throw c.emitter.invalid("\(c.emitter.type(a)) and \(c.emitter.type(b)) are no rows of one length")
+      throw c.emitter.invalid(
+        "\(c.emitter.type(a)) and \(c.emitter.type(b)) are not matrices with rows of equal length")
     }
     let metric = c.text("metric", default: "sqeuclidean")
     guard ["sqeuclidean", "euclidean"].contains(metric) else { throw c.unsupported("the metric '\(metric)'") }
@@ -121,7 +122,7 @@ extension ONNXOperation {
   fileprivate func checkTransform() throws {
     guard integer("signal_ndim", default: 1) == 1 else { throw unsupported("transforms of several axes (signal_ndim)") }
     guard flag("onesided", default: true), !flag("normalized") else {
-      throw unsupported("a transform of both sides, or a normalized one")
+      throw unsupported("a two-sided or normalized transform")
     }
   }
 }

@@ -12,7 +12,7 @@ extension ONNXMapper {
     let tokens = c.emitter.shape(parts[0])[0]
     guard batch.rank == 2, batch.count >= tokens, c.emitter.shape(cumulative) == [batch[0] + 1] else {
       throw c.emitter.invalid(
-        "\(tokens) tokens at places \(c.emitter.type(offsets)), counted by \(c.emitter.type(cumulative))")
+        "\(tokens) tokens at positions \(c.emitter.type(offsets)), counted by \(c.emitter.type(cumulative))")
     }
     let flat = try c.emitter.reshape(offsets, [batch.count], step: "flat_offsets")
     let places = try c.emitter.reshape(
@@ -20,7 +20,7 @@ extension ONNXMapper {
     for (index, name) in ["query", "key", "value"].enumerated() {
       let (part, width) = (parts[index], c.emitter.shape(parts[index])[1])
       guard Shape([batch.count, width]).isAddressable else {
-        throw c.emitter.invalid("\(batch.count) places of \(width) are too many")
+        throw c.emitter.invalid("\(batch.count) positions of \(width) are too many")
       }
       let nothing = c.emitter.zeros(TensorType(c.emitter.scalar(part), [batch.count, width]), step: "\(name)_padding")
       let rows = try c.emitter.add(ScatterND(), nothing, places, part, step: "\(name)_rows")

@@ -11,7 +11,7 @@ extension ONNXMapper {
     let theta = try c.input(0)
     guard let size = try c.constantIntegers(1, "size"), (4...5).contains(size.count), Shape(size).isAddressable,
       c.emitter.shape(theta).dimensions == [size[0], size.count - 2, size.count - 1]
-    else { throw c.emitter.invalid("\(c.emitter.type(theta)) is no transformation of its size") }
+    else { throw c.emitter.invalid("\(c.emitter.type(theta)) is not an affine transformation for its size") }
     let spatial = Array(size[2...])
     let alignsCorners = c.flag("align_corners")
     let count = spatial.reduce(1, *)
@@ -108,7 +108,7 @@ extension ONNXMapper {
     let source = c.emitter.shape(x)
     let axes = max(source.rank - 2, 0)
     guard let kernel = c.integers("kernel_shape"), kernel.count == axes, axes > 0, c.emitter.shape(indices) == source
-    else { throw c.emitter.invalid("\(c.emitter.type(x)) has not the axes of its kernel") }
+    else { throw c.emitter.invalid("\(c.emitter.type(x)) does not have the axes of its kernel") }
     let steps = c.integers("strides") ?? kernel.map { _ in 1 }
     let pads = c.integers("pads") ?? kernel.flatMap { _ in [0, 0] }
     guard steps.count == axes, pads.count == 2 * axes,

@@ -25,7 +25,7 @@ extension ONNXMapper {
     let (source, filters) = (c.emitter.shape(x), c.emitter.shape(weights))
     let groups = try c.groups()
     guard source.rank >= 3, filters.rank == source.rank, let channels = source.dimensions.last, channels % groups == 0
-    else { throw c.emitter.invalid("\(c.emitter.type(weights)) are no filters of \(c.emitter.type(x))") }
+    else { throw c.emitter.invalid("\(c.emitter.type(weights)) are not filters for \(c.emitter.type(x))") }
     let (kernel, depth) = (c.integers("kernel_shape"), channels / groups)
     func fits(_ channels: Int?, _ window: ArraySlice<Int>) -> Bool {
       channels == depth && (kernel.map { $0 == Array(window) } ?? true)
@@ -33,10 +33,10 @@ extension ONNXMapper {
     let isFirst = fits(filters[1], filters.dimensions[2...])
     let isLast = fits(filters.dimensions.last, filters.dimensions[1..<(filters.rank - 1)])
     guard isFirst || isLast else {
-      throw c.emitter.invalid("\(c.emitter.type(weights)) are no filters of \(c.emitter.type(x))")
+      throw c.emitter.invalid("\(c.emitter.type(weights)) are not filters for \(c.emitter.type(x))")
     }
     guard isFirst != isLast || filters.dimensions.dropFirst().allSatisfy({ $0 == 1 }) else {
-      throw c.unsupported("which axis of \(c.emitter.type(weights)) is the channels' does not follow from the sizes")
+      throw c.unsupported("the channel axis of \(c.emitter.type(weights)) does not follow from the sizes")
     }
     let own =
       isFirst
@@ -118,7 +118,7 @@ extension ONNXOperation {
     var result = product
     if let added {
       guard emitter.shape(added) == emitter.shape(product) else {
-        throw emitter.invalid("\(emitter.type(added)) is not added to \(emitter.type(product))")
+        throw emitter.invalid("\(emitter.type(added)) cannot be added to \(emitter.type(product))")
       }
       result = try emitter.binary(.add, result, added, step: function == nil ? step : "sum")
     }

@@ -63,7 +63,7 @@ extension ONNXMapper {
     for (index, name) in [(1, "weights"), (2, "recurrent_weights")] {
       guard let codes = c.emitter.weight(try c.input(index)), codes.type.shape.rank == 3,
         let scale = c.emitter.weight(try c.input(6 + 2 * index))
-      else { throw c.unsupported("its \(name) are no constant of three axes, or their scales none") }
+      else { throw c.unsupported("its \(name) or their scales are not constants of three axes") }
       let (sizes, count) = (codes.type.shape, scale.type.count)
       guard count == sizes[0] || count == sizes[0] * sizes[2] else {
         throw c.emitter.invalid("scales of \(name): \(scale.type) for \(codes.type)")

@@ -46,7 +46,7 @@ extension Emitter {
     let last = sizes.rank - 1
     let width = width == 0 ? sizes[last] : width
     guard width > 0, width % 2 == 0, width <= sizes[last], shape(cosines).dimensions.last == width / 2 else {
-      throw invalid("\(type(x)) has not \(width) elements to turn by \(type(cosines))")
+      throw invalid("\(type(x)) does not have \(width) elements to rotate by \(type(cosines))")
     }
     func part(_ start: Int, _ count: Int, _ step: Int, _ name: String) throws -> ValueID {
       var ranges = sizes.dimensions.map { SliceRange(start: 0, count: $0) }

@@ -43,7 +43,7 @@ extension Emitter {
   /// Returns the rows of a table by position, `[N or 1, 1, S, pairs]`, which broadcast to heads.
   func rows(of table: ValueID, at places: ValueID, step: String) throws -> ValueID {
     guard shape(table).rank == 2, shape(places).rank == 2 else {
-      throw invalid("\(step): expected a table and places [N, S], got \(type(table)) and \(type(places))")
+      throw invalid("\(step): expected a table and positions [N, S], got \(type(table)) and \(type(places))")
     }
     let rows = try add(Gather(axis: 0), table, places, step: "\(step)_by_place")
     let sizes = shape(rows)

@@ -18,7 +18,7 @@ extension ONNXMapper {
       throw c.emitter.invalid("\(c.emitter.type(x)) times weights of \(form.depth) rows")
     }
     if let groups = c.optional(4) { return [try c.regroupedProduct(x, form, groups)] }
-    guard let scale = c.emitter.weight(try c.input(2)) else { throw c.unsupported("its scales are no constant") }
+    guard let scale = c.emitter.weight(try c.input(2)) else { throw c.unsupported("its scales are not constant") }
     let weight = try c.blockWeight(form, try c.knownBytes(1), scale: scale, zero: c.blockZeros(form, 3))
     // Elements after the last one fill up its block; zeros of the input cancel them.
     var after = c.emitter.shape(x).dimensions.map { _ in 0 }
@@ -42,9 +42,9 @@ extension ONNXMapper {
     }
     let shape: Shape = [rows, depth]
     guard shape.isAddressable else { throw c.emitter.invalid("weights of \(rows) rows of \(depth)") }
-    guard shape.count % block == 0 else { throw c.unsupported("a last block of weights that is not whole") }
+    guard shape.count % block == 0 else { throw c.unsupported("a partial last block of weights") }
     guard let scales = c.emitter.weight(try c.input(2)), scales.type.count == shape.count / block else {
-      throw c.emitter.invalid("its scales are no constant of \(shape.count / block) elements")
+      throw c.emitter.invalid("its scales are not a constant of \(shape.count / block) elements")
     }
     // Rows of whole blocks, or all rows as one.
     let (outer, inner) = depth % block == 0 ? (rows, depth) : (1, shape.count)
@@ -187,7 +187,7 @@ extension ONNXOperation {
   /// Returns the bytes of an input that is a constant of uint8.
   func knownBytes(_ index: Int) throws -> Bytes {
     guard case .dense(let tensor)? = emitter.weight(try input(index))?.encoding, tensor.type.scalar == .uint8 else {
-      throw unsupported("its weights (input \(index)) are no constant bytes, but \(emitter.type(try input(index)))")
+      throw unsupported("its weights (input \(index)) are not constant bytes, but \(emitter.type(try input(index)))")
     }
     return tensor.bytes
   }
@@ -211,7 +211,7 @@ extension ONNXOperation {
   /// are omitted.
   fileprivate func blockZeros(_ form: BlockLayout, _ index: Int) throws -> Weight? {
     guard let id = optional(index) else { return nil }
-    guard let zero = emitter.weight(id) else { throw unsupported("its zero points are no constant") }
+    guard let zero = emitter.weight(id) else { throw unsupported("its zero points are not constant") }
     if zero.type.scalar == .uint8 {
       return try packedRows(try knownBytes(index), bits: form.bits, [form.rows, form.blocks])
     }
@@ -239,7 +239,7 @@ extension Emitter {
     guard bits < 8 else { return x }
     let sizes = shape(x)
     guard scalar(x) == .uint8, let width = sizes.dimensions.last else {
-      throw invalid("\(type(x)) are no packed bytes")
+      throw invalid("\(type(x)) are not packed bytes")
     }
     let raised = try reshape(x, Shape(sizes.dimensions + [1]), step: "\(step)_bytes")
     let count = 8 / bits

@@ -99,7 +99,7 @@ struct ONNXSequence: OperationMapper {
     switch c.entities.first {
     case .tensor(let id)??: return .tensor(id)
     case .sequence(let ids)??: return .sequence(ids)
-    default: throw c.emitter.invalid("its optional value is left out")
+    default: throw c.emitter.invalid("its optional value is missing")
     }
   }
 

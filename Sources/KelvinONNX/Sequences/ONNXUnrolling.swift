@@ -42,7 +42,7 @@ extension ONNXOperation {
         "its body has \(body.inputs.count) inputs and \(body.outputs.count) outputs for \(node.inputs.count) inputs")
     }
     let (origin, names) = (emitter.origin, emitter.outputNames)
-    let limit = try constantIntegers(0, "number of trips")?.first
+    let limit = try constantIntegers(0, "number of iterations")?.first
     var goesOn = try constantNumber(1, "condition").map { $0 != 0 } ?? true
     var carried = try entities.dropFirst(2).map { entity in
       guard let entity else { throw emitter.invalid("a value that it carries is missing") }
@@ -63,18 +63,18 @@ extension ONNXOperation {
       emitter.begin(origin, outputNames: names)
       guard case .tensor(let condition) = results[0], let known = try emitter.number(condition) else {
         throw unsupported(
-          "it carries sequences or values that may be left out, and whether it goes on depends on data",
-          remedy: "give it a number of trips")
+          "it carries sequences or optional values, and its number of iterations depends on data",
+          remedy: "give it a number of iterations")
       }
       goesOn = known != 0
       carried = Array(results.dropFirst().prefix(carriedCount))
       for (place, result) in results.dropFirst(1 + carriedCount).enumerated() {
-        guard case .tensor(let row) = result else { throw emitter.invalid("a scan output is no tensor") }
+        guard case .tensor(let row) = result else { throw emitter.invalid("a scan output is not a tensor") }
         rows[place].append(row)
       }
       trip += 1
     }
-    guard rows.isEmpty || trip > 0 else { throw unsupported("it makes no trip, and has scan outputs") }
+    guard rows.isEmpty || trip > 0 else { throw unsupported("it has scan outputs but no iteration") }
     return carried + (try rows.map { .tensor(try emitter.stack($0, axis: 0)) })
   }
 }

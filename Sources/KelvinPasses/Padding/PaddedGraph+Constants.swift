@@ -12,7 +12,9 @@ extension PaddedGraph {
     var weights: [Weight] = []
     for build in builds { if let weight = build[id].weight { weights.append(weight) } }
     guard !weights.isEmpty else { return id }
-    guard weights.count == builds.count else { throw GraphError(place, "reads what is constant for some lengths") }
+    guard weights.count == builds.count else {
+      throw GraphError(place, "reads a value that is constant for some lengths only")
+    }
     let result = try standIn(for: id, weights, place)
     constants[id] = result
     return result

@@ -10,7 +10,7 @@ extension PaddedGraph {
     let place = "\(node.op.name) '\(node.name)'"
     guard nodes.allSatisfy({ $0.op.name == node.op.name && $0.inputs == node.inputs && $0.outputs == node.outputs })
     else {
-      throw GraphError(place, "is another node for another length")
+      throw GraphError(place, "differs for another length")
     }
     let isFixed = nodes.allSatisfy { $0.op.attributes == node.op.attributes }
     let read = node.inputs
@@ -49,7 +49,7 @@ extension PaddedGraph {
     case is Slice:
       try slice(node, nodes.compactMap { $0.op as? Slice }, read[0], place)
     default:
-      throw GraphError(place, "takes all that grows with the length together, or places it anew")
+      throw GraphError(place, "combines or rearranges elements along the growing axis")
     }
     zeroed[output] = zeroAxes(node.op, read, output)
   }
@@ -132,7 +132,7 @@ extension PaddedGraph {
     _ node: Node, _ ops: [Slice], _ input: ValueID, _ place: String
   ) throws(GraphError) {
     guard ops.count == builds.count, let op = ops.first else { return }
-    let refusal = GraphError(place, "takes a part that depends on the length, or is counted from its beginning")
+    let refusal = GraphError(place, "takes a part that depends on the length or is counted from the start")
     var whole = op
     var tables: [(axis: Int, slope: Int)] = []
     for axis in op.starts.indices {

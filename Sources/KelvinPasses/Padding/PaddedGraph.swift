@@ -57,7 +57,7 @@ package struct PaddedGraph {
         other.nodes.count == longest.nodes.count && other.values.count == longest.values.count
         && other.inputs == longest.inputs && other.outputs == longest.outputs
       guard isAlike, longest.states.isEmpty, longest.extents.isEmpty else {
-        throw GraphError("the graph", "is another one for another length")
+        throw GraphError("the graph", "differs for another length")
       }
     }
     self.builds = builds
@@ -77,7 +77,7 @@ package struct PaddedGraph {
   private func growth(of id: ValueID) throws(GraphError) -> [Int] {
     let types = builds.map { $0[id].type }
     guard types.allSatisfy({ $0.scalar == types[0].scalar && $0.shape.rank == types[0].shape.rank }) else {
-      throw GraphError("value '\(graph[id].name)'", "is \(types[0]) or \(types[1]), as the length has it")
+      throw GraphError("value '\(graph[id].name)'", "is \(types[0]) or \(types[1]), depending on the length")
     }
     var axes: [Int] = []
     for axis in 0..<types[0].shape.rank {
@@ -85,7 +85,7 @@ package struct PaddedGraph {
       case (0, 0): continue
       case (1, 1): axes.append(axis)
       default:
-        throw GraphError("value '\(graph[id].name)'", "is \(types[0]) or \(types[1]), which is no growth by a row")
+        throw GraphError("value '\(graph[id].name)'", "is \(types[0]) or \(types[1]), which is not a growth by one row")
       }
     }
     return axes

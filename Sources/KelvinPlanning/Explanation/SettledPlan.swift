@@ -108,7 +108,7 @@ extension PlanExplanation {
     let share = HumanReadable.percent(noise)
     settled.remark =
       "equal within noise: predictions are off by \(share), and this plan is predicted to take "
-      + "\(HumanReadable.percent(settled.predicted / solution.predicted - 1)) more than the least there is, "
+      + "\(HumanReadable.percent(settled.predicted / solution.predicted - 1)) more than the optimum, "
       + "\(HumanReadable.seconds(solution.predicted)); fewer devices and fewer copies go first"
     var explanation = adopting(
       settled, reason: "equal within noise (± \(share)): fewer devices and fewer copies go first")

@@ -34,7 +34,7 @@ package struct OneShot: Policy {
     if problem.start == nil, !index.startSeconds.contains(where: { $0 > 0 }) {
       solution.remark = "no start costs are given: the plan is that of goal 'latency'"
     } else if !isComplete {
-      solution.remark = "more flips may lie between those listed"
+      solution.remark = "more changes may exist between those listed"
     }
     return (solution, found.plan)
   }

@@ -129,7 +129,7 @@ package final class CacheDirectory: Sendable {
     case EWOULDBLOCK:
       state.withLock { $0.isBlocked = true }
       let holder = LockTimeout.holder(file).map { "process \($0)" } ?? "another process"
-      complain("\(holder) holds '\(path)/\(name)' and did not let go of it for \(patience.limit)")
+      complain("\(holder) holds '\(path)/\(name)' and did not release it for \(patience.limit)")
       return nil
     case let code:
       complain(FileError(path: "\(path)/\(name)", action: "lock", code: code).description)

@@ -214,7 +214,8 @@ final class CacheFolder: Sendable {
       if code == ELOOP || code == ENOTDIR, fstatat(folder, last, &status, AT_SYMLINK_NOFOLLOW) == 0,
         status.st_mode & S_IFMT == S_IFLNK
       {
-        throw FileError(path: "\(path)/\(name)", action: "open", reason: "it is a link, and the cache follows none")
+        throw FileError(
+          path: "\(path)/\(name)", action: "open", reason: "it is a link, which the cache does not follow")
       }
       throw FileError(path: "\(path)/\(name)", action: "open", code: code)
     }

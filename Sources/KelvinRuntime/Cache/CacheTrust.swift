@@ -29,7 +29,7 @@ package struct CacheTrust: Sendable {
   package func objection(toParent status: stat) -> String? {
     guard isOwnOrRoots(status) else {
       return
-        "it belongs to \(Self.name(status.st_uid)) and has mode \(Self.mode(status)), and a cache would lie in it; "
+        "it belongs to \(Self.name(status.st_uid)) and has mode \(Self.mode(status)), and a cache would be in it; "
         + Self.remedy
     }
     return status.st_mode & 0o002 == 0 || status.st_mode & S_ISVTX != 0 ? nil : Self.othersMayWrite(status)
@@ -39,7 +39,7 @@ package struct CacheTrust: Sendable {
   package func objection(toSecret status: stat) -> String? {
     guard status.st_mode & 0o077 != 0 else { return nil }
     return
-      "its file system shows it to others, with mode \(Self.mode(status)), whatever mode it is given; \(Self.remedy)"
+      "its file system shows it to others, with mode \(Self.mode(status)), whatever mode is set; \(Self.remedy)"
   }
 
   /// Resolves all links of a path. Components that do not exist yet are kept as given.

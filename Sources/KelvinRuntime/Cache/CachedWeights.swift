@@ -63,7 +63,7 @@ package final class CachedWeights: PackedWeights {
     let isIntact = found ?? region.isIntact(seed: file.seed)
     if found == nil {
       state.withLock { if $0.file?.regions[key]?.hash == region.hash { $0.isIntact[key] = isIntact } }
-      if !isIntact { directory.noteDamage(name, "holds packed weights that were damaged; they are packed anew") }
+      if !isIntact { directory.noteDamage(name, "holds damaged packed weights; they are packed again") }
     }
     return isIntact ? region.bytes : nil
   }

@@ -93,7 +93,7 @@ package struct PackFile {
   static func read(_ name: String, from directory: CacheDirectory, _ folder: CacheFolder) -> PackFile? {
     guard let file = directory.read(name, isMapped: true, in: folder) else { return nil }
     guard let secret = directory.secret(of: folder, creates: false), let pack = PackFile(file, name, secret) else {
-      directory.noteDamage(name, "in the cache was damaged or changed, and is made anew")
+      directory.noteDamage(name, "in the cache was damaged or changed, and is made again")
       return nil
     }
     return pack

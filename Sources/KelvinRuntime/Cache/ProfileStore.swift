@@ -9,7 +9,7 @@ package struct ProfileStore: Sendable {
   private static let name = "profiles/measured.json"
   private static let rejectedName = "profiles/rejected.json"
   private static let unsealed = MeasurementError.unreadable(
-    document: name, reason: "it is not what was kept there, but damaged, changed or an earlier Kelvin's")
+    document: name, reason: "it is not what was saved there: it is damaged, changed or from an earlier Kelvin")
 
   package init(_ directory: CacheDirectory, kelvinVersion: String) {
     self.directory = directory

@@ -4,7 +4,7 @@ import KelvinGraph
 /// Files that contain an authentication code of their contents and name, made with the cache's secret. A file that
 /// was damaged, exchanged or written by another user is ignored.
 extension CacheDirectory {
-  private static let reason = "is not what was kept there: it was damaged or changed, and is made anew"
+  private static let reason = "is not what was saved there: it was damaged or changed, and is made again"
 
   /// Returns the contents that `writeSealed` stored under a name; nil if they are missing or not trusted.
   func readSealed(_ name: String) -> Bytes? {

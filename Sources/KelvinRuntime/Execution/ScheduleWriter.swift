@@ -240,7 +240,7 @@ struct ScheduleWriter {
       guard graph[value].weight == nil, !present.contains(location) else { return }
       guard !visiting.contains(device), let copy = copyTo[location] else {
         throw .invalidPlan(
-          "the plan never brings '\(graph[value].name)' to \(device); it was changed by hand or is stale")
+          "the plan never copies '\(graph[value].name)' to \(device); it was edited or is stale")
       }
       try bring(value, to: copy.from, visiting.union([device]))
       steps.append(.transfer(copy))
@@ -346,7 +346,7 @@ struct ScheduleWriter {
   ) throws(RuntimeError) -> Schedule.Step {
     let before = present.added.count
     switch item {
-    case .node: preconditionFailure("a node is no control flow")
+    case .node: preconditionFailure("a node is not control flow")
     case .branch(let branch):
       var arms: [Schedule.Arm] = []
       var left: [Location] = []

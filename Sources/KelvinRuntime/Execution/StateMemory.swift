@@ -49,7 +49,7 @@ package final class StateMemory: @unchecked Sendable {
     defer { isBorrowed.withLock { $0 = false } }
     guard !isSpoiled.withLock(\.self) else {
       throw RuntimeError.invalidChoice(
-        "the state was left by a prediction from a file that was written to meanwhile; make a new one with makeState()")
+        "the model's file was written to during the last prediction with this state; make a new one with makeState()")
     }
     return try body()
   }

@@ -64,7 +64,7 @@ struct DeviceEstimate: Sendable {
       let elsewhere = shipped.errorElsewhere(of: match, threads: threads)
       let here =
         elsewhere.map { "by \(HumanReadable.percent($0, decimals: 0)) on other machines of its class" }
-        ?? "how far here is unknown: no other machine of its class was measured; 'kelvin profile' measures this one"
+        ?? "the error here is unknown: no other machine of its class was measured; 'kelvin profile' measures this one"
       return EstimateBasis(
         device: device, kind: .shipped,
         text: "the shipped profile '\(match.name)' (\(match.closeness)), a roofline fitted to \(fit.sampleCount)"

@@ -40,7 +40,7 @@ struct FallbackDevices {
         var allowed = record
         consider(device, &allowed)
         isHeldBack = allowed.seconds[id] != nil
-        if isHeldBack { record.unsupported[id] = "could run it, and is excluded" }
+        if isHeldBack { record.unsupported[id] = "could run it, but is excluded" }
       } else if pinned == id || helps {
         consider(device, &record)
       } else {
@@ -54,8 +54,8 @@ struct FallbackDevices {
 
   /// Advice for nodes without a device; empty if there is none.
   var remedy: String {
-    if heldBack > 0 { return "take back the exclusion of \(host.info.id), or allow another device that runs them" }
-    return isStrict ? "without --strict another device would help out" : ""
+    if heldBack > 0 { return "remove the exclusion of \(host.info.id), or allow another device that runs them" }
+    return isStrict ? "without --strict another device would run it" : ""
   }
 
   /// Returns the reasons why a node has no device: of the requested units, then of an excluded host that supports it.

@@ -24,7 +24,7 @@ package struct LinkOverride: Sendable, Hashable {
     let ends = devices.lazy.flatMap { first in devices.map { (first, $0) } }
       .first { $0.0 != $0.1 && "\($0.0):\($0.1)" == pair }
     guard let ends else {
-      throw refuse("'\(pair)' names no two of the devices \(devices.joined(separator: ", "))")
+      throw refuse("'\(pair)' does not name two of the devices \(devices.joined(separator: ", "))")
     }
     let numbers = text[text.index(after: sign)...].split(separator: ",", omittingEmptySubsequences: false)
     guard (1...2).contains(numbers.count), numbers[0].hasSuffix("/s"),

@@ -22,7 +22,8 @@ extension ModelContext {
     else { return nil }
     let devices = Set(placement.values).sorted().joined(separator: " and ")
     return
-      "precision \(precision.rawValue) comes to full: nothing of this model is multiplied or kept less exactly on \(devices)"
+      "precision \(precision.rawValue) is the same as full: no operation of this model has a less exact"
+      + " kernel or storage on \(devices)"
   }
 
   /// Returns a remark for each fallback device that runs nodes that none of the units supports.
@@ -69,7 +70,7 @@ extension ModelContext {
     if rest > 0 { parts.append("\(rest) \(rest == 1 ? "other" : "others")") }
     let verb = count == 1 ? "runs" : "run"
     let total = graph.nodes.count == 1 ? "1 node" : "\(graph.nodes.count) nodes"
-    let name = helper.info.kind == .reference ? "\(helper.info.id), in float64 and slowly" : helper.info.id
+    let name = helper.info.kind == .reference ? "\(helper.info.id), in float64, which is slow" : helper.info.id
     let others = asked.isEmpty ? "" : ", not on \(asked.map(\.info.id).joined(separator: " or "))"
     return "\(count) of \(total) \(verb) on \(name)\(others): \(parts.joined(separator: ", "))"
       + "; 'kelvin plan' lists them"

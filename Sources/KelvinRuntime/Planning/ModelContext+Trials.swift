@@ -53,7 +53,7 @@ extension PlanExplanation {
     guard goal == .latency, let trial, trial.entry(solution.placement) != nil else {
       return (
         adopting(single.solution, reason: "\(mix) was not tried here"),
-        "\(mix) that is predicted to be best was not tried here, so \(single.device) alone runs the model; "
+        "\(mix), predicted to be best, was not tried here, so \(single.device) alone runs the model; "
           + (goal == .latency
             ? "'kelvin plan --trial' tries it"
             : "'kelvin bench' compares the two for this goal, and --plan takes the plan that it saves")

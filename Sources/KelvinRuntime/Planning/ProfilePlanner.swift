@@ -29,8 +29,8 @@ package struct ProfilePlanner {
     }
     guard model.hasControl != true || model.nodes.contains(where: { $0.role != nil }) else {
       throw .invalidChoice(
-        "the graph of \(model.name) in the profile has branches, loops or states, which an earlier version of Kelvin told "
-          + "only in part; give the model's file, or measure it again with 'kelvin profile'")
+        "the graph of \(model.name) in the profile has branches, loops or states, which an earlier version of Kelvin"
+          + " recorded only in part; give the model's file, or measure it again with 'kelvin profile'")
     }
     self.model = model
     self.key = key
@@ -125,7 +125,7 @@ package struct ProfilePlanner {
       if profile.nodes[key]?[id] != nil {
         record.set(cost(node, NodeWork(op: "", operations: 0, bytes: 0), device.info), on: id, times: node.runs ?? 1)
       } else {
-        record.unsupported[id] = "the profile says neither what the node costs there nor what it does"
+        record.unsupported[id] = "the profile has neither the node's cost there nor its operator"
       }
       return
     }

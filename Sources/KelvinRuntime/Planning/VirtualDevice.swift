@@ -53,7 +53,7 @@ package final class VirtualDevice: Device {
   private func absent(_ place: String) -> DeviceError {
     DeviceError(
       .unavailable, device: info.id, place: place,
-      reason: "it is known from a profile alone; a what-if plan cannot be run on this machine")
+      reason: "only a profile describes it; a what-if plan cannot be run on this machine")
   }
 }
 
@@ -81,7 +81,7 @@ extension DeviceInventory {
     let devices = (costs.profile?.devices ?? []).map { VirtualDevice($0, costs: costs, threads: threads) }
     guard devices.contains(where: { $0.info.isHost }) else {
       throw .invalidChoice(
-        "the profile describes no CPU, on which inputs start and outputs end; merge it with one that does "
+        "the profile has no CPU, where inputs start and outputs end; merge it with one that has "
           + "('kelvin profile --merge A B --save C')")
     }
     self.init(devices.map { DeviceListing($0) })

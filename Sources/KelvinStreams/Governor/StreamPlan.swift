@@ -60,7 +60,7 @@ extension StreamPlan {
     guard let joules else {
       return StreamPlan(
         label: label, secondsPerFrame: secondsPerFrame, joulesPerFrame: range * secondsPerFrame,
-        energySource: "assumed: all of the envelope's range while it works")
+        energySource: "assumed: the envelope's full range while it works")
     }
     guard !isMeasured || !to.isCalibrated(on: machine) else {
       return StreamPlan(

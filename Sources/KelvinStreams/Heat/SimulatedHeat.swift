@@ -87,7 +87,7 @@ package struct SimulatedHeat: Sendable {
     let remaining = model.timeToLimit(load: load)
     return ThermalReport(
       at: time, state: state, headroom: model.headroom, source: .model,
-      sourceDescription: "\(setup.text), fed with what the running plan would draw there", watts: watts,
+      sourceDescription: "\(setup.text), driven by the power of the running plan there", watts: watts,
       timeToLimit: remaining.isFinite ? remaining : nil,
       outlook: ThermalOutlook(
         model: model, idleWatts: envelope.idleWatts, sustainableWatts: envelope.sustainableWatts))

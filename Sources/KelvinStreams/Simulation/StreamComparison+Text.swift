@@ -5,7 +5,7 @@ extension StreamComparison {
   /// The output of a simulation for people, in lines of at most 80 columns.
   package var lines: [String] {
     heading + [""] + table + list("Crossovers", crossovers.map(sentence)) + list("Governor", actions)
-      + list("Where power comes from", Set(simulation.plans.map { "\($0.label): \($0.energySource)" }).sorted())
+      + list("Power sources", Set(simulation.plans.map { "\($0.label): \($0.energySource)" }).sorted())
       + [""] + verdict.flatMap { $0.wrapped() }
   }
 

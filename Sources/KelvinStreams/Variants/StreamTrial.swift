@@ -69,7 +69,7 @@ package struct StreamTrial {
         runs.append(run)
       } catch {
         if runs.isEmpty || cancellation?.isCancelled == true { throw error }
-        remarks.append("the way '\(variant.label)' was left out: \(error)")
+        remarks.append("the variant '\(variant.label)' was left out: \(error)")
       }
     }
     for round in 0..<Self.rounds {

@@ -25,15 +25,15 @@ struct AnswerOutputs: Sendable {
       let found = names.map { "'\($0)'" }.joined(separator: ", ")
       throw ModelError(
         .parameters,
-        "the model gives no answers' beginnings and ends: expected outputs called start_logits and end_logits or the like, or "
-          + "one with two numbers for each token, found \(found.isEmpty ? "none" : found)")
+        "the model has no outputs for the start and end of an answer: expected start_logits and end_logits or similar names,"
+          + " or one output with two numbers for each token, found \(found.isEmpty ? "none" : found)")
     }
   }
 
   var summary: String {
     switch form {
-    case .apart(let starts, let ends): "beginnings '\(starts)', ends '\(ends)'"
-    case .together(let name): "beginnings and ends '\(name)'"
+    case .apart(let starts, let ends): "starts '\(starts)', ends '\(ends)'"
+    case .together(let name): "starts and ends '\(name)'"
     }
   }
 

@@ -81,8 +81,8 @@ public struct QuestionAnswering: Sendable {
       let count = tokenizer.tokens(of: question).count
       throw ModelError(
         .featureType,
-        "the question has \(count) tokens, which in a window of \(windowLength) leaves the text no more than the "
-          + "\(overlap) that windows overlap by; ask a shorter one, or let windows overlap less")
+        "the question has \(count) tokens, which in a window of \(windowLength) leave the text no more than the "
+          + "\(overlap) that windows overlap by; ask a shorter question, or use a smaller overlap")
     }
     return windows
   }

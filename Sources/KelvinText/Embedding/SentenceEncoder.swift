@@ -64,7 +64,7 @@ public struct SentenceEncoder: Sendable {
       description.outputDescriptionsByName[$0]?.multiArrayConstraint?.shape.count == 3
     }
     guard let name = ofTokens ?? names.first else {
-      throw ModelError(.parameters, "the model gives no vectors: none of its outputs is an array")
+      throw ModelError(.parameters, "the model has no vector output: none of its outputs is an array")
     }
     return name
   }
@@ -131,7 +131,7 @@ public struct SentenceEncoder: Sendable {
   /// - Parameter count: the number of tokens without padding.
   private func vector(_ result: some FeatureProvider, _ count: Int) throws(ModelError) -> [Float] {
     guard let array = result.featureValue(for: output)?.multiArrayValue else {
-      throw ModelError(.featureType, "the output '\(output)' is no array")
+      throw ModelError(.featureType, "the output '\(output)' is not an array")
     }
     let sizes = Array(array.shape.drop { $0 == 1 })
     let length = tokens.length(for: count)

@@ -32,8 +32,8 @@ struct TokenModel: Sendable {
         guard description.inputDescriptionsByName[input]?.isOptional != true else { continue }
         throw ModelError(
           .parameters,
-          "what the input '\(input)' is for does not follow from its name; of a model that reads tokens the inputs are ids, "
-            + "mask, types and positions, and this one has \(Self.list(description.inputNames)); --tokens-input ids=NAME says it"
+          "the role of the input '\(input)' does not follow from its name; the inputs of a token model are ids, "
+            + "mask, types and positions, and this one has \(Self.list(description.inputNames)); name it with --tokens-input ids=NAME"
         )
       }
       names[role] = input

@@ -30,7 +30,7 @@ public struct WordPieceVocabulary: Sendable {
     let path = url.relativePath
     let data = try LocalFile.read(path)
     guard let text = String(validating: data, as: UTF8.self) else {
-      throw ModelError(.io, "'\(path)' is no vocabulary: its bytes are not UTF-8")
+      throw ModelError(.io, "'\(path)' is not a vocabulary: its bytes are not UTF-8")
     }
     var tokens = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }.map(String.init)
     while tokens.last == "" { tokens.removeLast() }
@@ -50,10 +50,11 @@ public struct WordPieceVocabulary: Sendable {
     self.numbers = numbers
     func number(_ token: String) throws(ModelError) -> Int {
       if let number = numbers[token] { return number }
-      let remedy = tokens.first?.hasPrefix("{") == true ? "; a tokenizer.json is none: give its vocab.txt" : ""
+      let remedy =
+        tokens.first?.hasPrefix("{") == true ? "; a tokenizer.json is not a vocabulary: give its vocab.txt" : ""
       throw ModelError(
         .io,
-        "\(name) is no WordPiece vocabulary: it has \(tokens.count) lines, and none of them is '\(token)'\(remedy)")
+        "\(name) is not a WordPiece vocabulary: it has \(tokens.count) lines, and none of them is '\(token)'\(remedy)")
     }
     special = Special(
       unknown: try number("[UNK]"), classification: try number("[CLS]"), separator: try number("[SEP]"),

@@ -22,12 +22,12 @@ extension CalibrationError: CustomStringConvertible {
     case .noTemperature(let measuresPower, let isVirtualised):
       "this machine cannot be calibrated: no temperature of a processor or graphics card is shown below"
         + " /sys/class/hwmon or /sys/class/thermal"
-        + (measuresPower ? "; power alone, which is measured, says nothing of how heat is stored" : "")
+        + (measuresPower ? "; power is measured, but does not show how heat is stored" : "")
         + (isVirtualised
-          ? "; a virtual machine is not shown its host's sensors: calibrate on the host and give the file to --envelope"
+          ? "; a virtual machine cannot read its host's sensors: calibrate on the host and give the file to --envelope"
           : "; load the driver of the sensor (coretemp, k10temp), or name a class of machine with --envelope")
     case .sensorLost(let sensor, let share):
-      "\(sensor) gave no temperature in \(HumanReadable.percent(share, decimals: 0)) of the looks, expected at most"
+      "\(sensor) gave no temperature in \(HumanReadable.percent(share, decimals: 0)) of the readings, expected at most"
         + " \(HumanReadable.percent(CalibrationRecording.mostMissing, decimals: 0)); calibrate again"
     case .unmoved(let sensor, let atRest, let atLoad, let needed):
       "\(sensor) showed \(HumanReadable.fixed(atRest, decimals: 1)) °C at rest and"
@@ -39,12 +39,12 @@ extension CalibrationError: CustomStringConvertible {
         + " ask for at least --duration \(Int(needed.rounded(.up)))"
     case .throttled(let sensor, let celsius, let limit):
       "\(sensor) reached \(HumanReadable.fixed(celsius, decimals: 1)) °C of \(HumanReadable.fixed(limit, decimals: 0))"
-        + " and nothing measures power, so that nobody knows what the load drew from then on; let root calibrate, who"
+        + " and nothing measures power, so the load's power from then on is not known; calibrate as root, who"
         + " may read the energy counter, or load less of the machine with another --units"
     case .otherShape(let sensor, let residual):
       "\(sensor) did not follow the load as two heat paths do"
         + (residual.map { " (\(HumanReadable.significant($0)) °C off in the mean)" } ?? "")
-        + "; a fan that changed its speed or other work may be why: calibrate again on a quiet machine"
+        + "; the cause may be a fan that changed its speed, or other work: calibrate again on a quiet machine"
     }
   }
 }

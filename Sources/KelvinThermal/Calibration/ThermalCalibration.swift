@@ -45,10 +45,10 @@ package struct ThermalCalibration: Sendable, Hashable {
           + " depend on them")
     }
     if fit.fastWeightInterval.lower <= 0.01 || fit.fastWeightInterval.upper >= 0.99 {
-      remarks.append("one path alone would explain the recording as well: the other's time constant means little")
+      remarks.append("one path alone would explain the recording as well: the time constant of the other is uncertain")
     }
     if fit.fast.tau <= TwoPoleFit.fastRange.lowerBound {
-      remarks.append("the fast path takes \(HumanReadable.seconds(fit.fast.tau)) or less: no look is quicker")
+      remarks.append("the fast path takes \(HumanReadable.seconds(fit.fast.tau)) or less: no reading is quicker")
     }
     self.fit = fit
     self.remarks = remarks
@@ -70,7 +70,8 @@ package struct ThermalCalibration: Sendable, Hashable {
     guard missing <= CalibrationRecording.mostMissing else { throw .sensorLost(sensor: sensor, share: missing) }
     guard load >= CalibrationSchedule.shortestLoad * 0.9 else {
       throw .tooShort(
-        seconds: load, needed: CalibrationSchedule.usualLoad, reason: "no machine has shown its slow path by then")
+        seconds: load, needed: CalibrationSchedule.usualLoad,
+        reason: "the slow path of a machine cannot be seen by then")
     }
     let recorded = Recorded(recording)
     let needed = max(leastRise, 4 * recorded.step)
@@ -139,16 +140,16 @@ package struct ThermalCalibration: Sendable, Hashable {
     func watts(_ value: Watts, _ what: String) -> String {
       guard let sensor = recording.powerSensor else { return "assumed: the class \"\(envelope.name)\"" }
       return "measured: median of \(sensor) \(what); \(HumanReadable.significant(value.lower)) to"
-        + " \(HumanReadable.significant(value.upper)) W in 95 % of the looks"
+        + " \(HumanReadable.significant(value.upper)) W in 95 % of the readings"
     }
     return [
       "fast.weight": "measured: \(range(fit.fastWeightInterval, { HumanReadable.fixed($0, decimals: 2) })); \(series)",
       "slow.weight": "1 − fast.weight",
       "fast.tau": "measured: \(range(fit.fast.tauInterval, HumanReadable.seconds)); \(series)",
       "slow.tau": "measured: \(range(fit.slow.tauInterval, HumanReadable.seconds)); \(series)",
-      "idleWatts": watts(idle, "at rest, everything included that ran besides"),
+      "idleWatts": watts(idle, "at rest, including all other work"),
       "sustainableWatts":
-        "\(recording.powerSensor == nil ? "assumed as far as watts are" : "measured"): settles at the limit of \(limit)"
+        "\(recording.powerSensor == nil ? "assumed where watts are" : "measured"): settles at the limit of \(limit)"
         + " from \(degrees(fit.zeroPowerCelsius)) without power; \(range(fit.limitWattsInterval, HumanReadable.significant))"
         + " W, for the room as warm as it was; a set power limit may allow less",
       "fullLoadWatts": watts(full, "in the first \(HumanReadable.seconds(unthrottled)) of full load"),

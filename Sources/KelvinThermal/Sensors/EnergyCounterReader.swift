@@ -16,7 +16,7 @@ package struct EnergyCounterReader: SensorReader {
       let path = "\(folder)/\(zone)"
       guard let name = files.text("\(path)/name"), name.hasPrefix("package") else { continue }
       if case .failure(let failure) = files.bytes("\(path)/energy_uj", limit: 4096), failure.isDenied {
-        snapshot.remarks.append("\(Self.name) \(name) may be read by root alone (CVE-2020-8694)")
+        snapshot.remarks.append("\(Self.name) \(name) is readable by root only (CVE-2020-8694)")
         continue
       }
       guard let energy = files.integer("\(path)/energy_uj"), energy >= 0,

@@ -47,7 +47,7 @@ public struct DefaultModel: Hashable, Sendable {
     guard FileManager.default.fileExists(atPath: file) else { return nil }
     let document: Document
     do { document = try JSONText.decode(Document.self, from: try LocalFile.read(file)) } catch {
-      throw .missingModel("'\(file)' does not say which model is the default; configure one anew: kelvin use MODEL")
+      throw .missingModel("'\(file)' does not name the default model; configure it again: kelvin use MODEL")
     }
     return DefaultModel(
       url: URL(filePath: document.model), labels: document.labels,

@@ -72,7 +72,7 @@ public struct PrecisionRecallCurves: Hashable, Sendable {
     for value in values {
       guard value.count == 2, value[0].isFinite, (0...1).contains(value[1]) else {
         throw .invalidModel(
-          "\(place), class '\(label)': \(value) is no point; expected [confidence, share] with a share from 0 to 1")
+          "\(place), class '\(label)': \(value) is not a point; expected [confidence, share] with a share from 0 to 1")
       }
       points.append(PrecisionRecallCurve.Point(threshold: value[0], value: value[1]))
     }

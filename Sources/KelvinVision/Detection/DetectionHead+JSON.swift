@@ -38,7 +38,7 @@ extension DetectionHead {
       let keys = try decoder.container(keyedBy: AnyKey.self).allKeys.map(\.stringValue)
       if let stranger = keys.filter({ !known.contains($0) }).min() {
         throw Refusal(
-          "the field '\(stranger)' means nothing; there are \(Field.allCases.map(\.rawValue).joined(separator: ", "))")
+          "the field '\(stranger)' is not known; there are \(Field.allCases.map(\.rawValue).joined(separator: ", "))")
       }
       let fields = try decoder.container(keyedBy: Field.self)
       func choice<Value: RawRepresentable & CaseIterable>(_ field: Field, _ type: Value.Type) throws -> Value?
@@ -68,7 +68,7 @@ extension DetectionHead {
       }
       for field in Field.allCases where keys.contains(field.rawValue) {
         guard let families = DetectionHead.particular[field], !families.contains(family) else { continue }
-        throw Refusal("the field '\(field.rawValue)' means nothing for family '\(family.rawValue)'; take it out")
+        throw Refusal("the field '\(field.rawValue)' does not apply to family '\(family.rawValue)'; remove it")
       }
       var head = DetectionHead(family)
       head.outputs = try fields.decodeIfPresent([String].self, forKey: .outputs)
@@ -132,7 +132,7 @@ extension DetectionHead {
 
   init(file path: String) throws(VisionError) {
     func refuse(_ reason: String) -> VisionError {
-      .invalidModel("'\(path)' describes no detector's head: \(reason)")
+      .invalidModel("'\(path)' does not describe a detection head: \(reason)")
     }
     let data: Data
     do throws(ModelError) { data = try LocalFile.read(path) } catch { throw .invalidModel(error.description) }
@@ -159,7 +159,7 @@ extension DetectionHead {
       return "\(place(context)): expected \(words[ObjectIdentifier(type)] ?? "\(type)")"
     case .valueNotFound(let type, let context):
       return "\(place(context)): expected \(words[ObjectIdentifier(type)] ?? "\(type)"), got null"
-    case .dataCorrupted(let context): return "no JSON at \(place(context)): \(context.debugDescription)"
+    case .dataCorrupted(let context): return "not JSON at \(place(context)): \(context.debugDescription)"
     @unknown default: return "\(error)"
     }
   }

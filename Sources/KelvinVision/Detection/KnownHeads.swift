@@ -9,7 +9,7 @@ enum KnownHeads {
     if let head = suppressed(outputs) { return (head, nil) }
     if let head = queries(outputs) {
       return (
-        head, "output '\(head.scoresOutput ?? "")' is taken for logits whose last class is that there is nothing (DETR)"
+        head, "output '\(head.scoresOutput ?? "")' is read as logits whose last class means no object (DETR)"
       )
     }
     return ultralytics(outputs, metadata).map { ($0, nil) }

@@ -33,8 +33,8 @@ struct PoseOutputs: Sendable {
     let joints = PoseNet.joints.count
     guard let heatmap = find(joints, ["heat", "score", "part"]), let offsets = find(2 * joints, ["offset"]) else {
       throw .invalidModel(
-        "the model finds no poses as PoseNet does: expected outputs 'heatmap' of \(joints) channels and 'offsets' of "
-          + "\(2 * joints), of several poses also 'displacementFwd' and 'displacementBwd' of \(2 * PoseNet.edges.count); "
+        "the model is not a PoseNet: expected outputs 'heatmap' of \(joints) channels and 'offsets' of "
+          + "\(2 * joints), for several poses also 'displacementFwd' and 'displacementBwd' of \(2 * PoseNet.edges.count); "
           + "it has \(model.function.outputs.map { "'\($0.name)' (\($0.type.text))" }.joined(separator: ", "))")
     }
     self.heatmap = heatmap.name

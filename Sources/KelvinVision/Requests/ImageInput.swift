@@ -34,7 +34,7 @@ package enum ImageInput {
     if let only = images.first {
       guard normalization == nil else {
         throw .invalidRequest(
-          "the model says itself how pixels enter '\(function.inputs[only.position].name)'; leave the normalization out"
+          "the model defines how pixels enter '\(function.inputs[only.position].name)'; leave the normalization out"
         )
       }
       return only

@@ -55,7 +55,7 @@ package struct SegmentationClasses: Sendable {
     var remarks: [String] = []
     if let text = metadata.userDefined[Self.parametersKey] {
       do { parameters = try JSONText.decode(Parameters.self, from: Data(text.utf8)) } catch {
-        remarks = ["the model's metadata '\(Self.parametersKey)' is not the JSON it should be and is left aside"]
+        remarks = ["the model's metadata '\(Self.parametersKey)' is not valid JSON and is ignored"]
       }
     }
     labels = given ?? parameters.labels ?? []

@@ -61,7 +61,7 @@ struct SegmentationOutput {
       guard let named = candidates.first(where: { $0.name == name }) else {
         let isThere = function.outputs.contains { $0.name == name }
         throw .invalidModel(
-          (isThere ? "output '\(name)' holds no classes of an image's parts" : "the model has no output '\(name)'")
+          (isThere ? "output '\(name)' does not hold classes of pixels" : "the model has no output '\(name)'")
             + "; the model's outputs are \(all)")
       }
       self = named

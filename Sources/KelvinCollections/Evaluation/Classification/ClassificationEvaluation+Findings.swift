@@ -66,7 +66,7 @@ extension ClassificationEvaluation {
     return [
       .calibration(bins),
       .table(
-        title: "What it takes for what", columns: ["Class", "taken for", "Images"],
+        title: "Most frequent confusions", columns: ["Class", "taken for", "Images"],
         rows: confusions.isEmpty ? [["nothing", "anything else", "0"]] : confusions),
       .table(title: "Each class", columns: ["Class", "Images", "Precision", "Recall"], rows: classes),
     ]

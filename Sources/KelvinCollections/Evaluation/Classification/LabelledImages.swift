@@ -50,8 +50,8 @@ public struct LabelledImages: EvaluationDataset {
     }
     guard !images.isEmpty else {
       throw .invalidRequest(
-        "'\(path)' has no labelled images; expected a folder for each class, lines 'image,class', or a document as "
-          + "COCO's")
+        "'\(path)' has no labelled images; expected a folder for each class, lines 'image,class', or a COCO "
+          + "document")
     }
   }
 
@@ -74,7 +74,7 @@ public struct LabelledImages: EvaluationDataset {
       images.append(Image(path: file.path(of: entry.path), label: parts[0]))
     }
     if loose > 0 {
-      remarks.append("\(loose) image\(loose == 1 ? " lies" : "s lie") in no class's folder and do not count")
+      remarks.append("\(loose) image\(loose == 1 ? "" : "s") outside the folders of classes: not counted")
     }
     return (images, remarks)
   }
@@ -120,7 +120,7 @@ public struct LabelledImages: EvaluationDataset {
       }
       images.append(Image(path: document.path(of: image, in: path), label: name))
     }
-    let verb = ambiguous == 1 ? "image has" : "images have"
-    return (images, ambiguous == 0 ? [] : ["\(ambiguous) \(verb) no class or several, and do not count"])
+    let noun = ambiguous == 1 ? "image" : "images"
+    return (images, ambiguous == 0 ? [] : ["\(ambiguous) \(noun) without exactly one class: not counted"])
   }
 }

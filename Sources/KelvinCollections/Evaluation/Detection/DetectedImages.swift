@@ -51,7 +51,7 @@ public struct DetectedImages: EvaluationDataset {
     }
     names = document.categories.map(\.name)
     let left = document.annotations.count - boxCount
-    let (noun, verb) = left == 1 ? ("annotation has", "does") : ("annotations have", "do")
-    remarks = left == 0 ? [] : ["\(left) \(noun) no box, image or category, and \(verb) not count"]
+    let (noun, verb) = left == 1 ? ("annotation", "does") : ("annotations", "do")
+    remarks = left == 0 ? [] : ["\(left) \(noun) without a box, image or category \(verb) not count"]
   }
 }

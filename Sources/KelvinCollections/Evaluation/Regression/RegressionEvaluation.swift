@@ -81,8 +81,8 @@ public struct RegressionEvaluation: Evaluation {
       .compactMap { name in others.first { columns[$0] == name } }.first
     guard let target = named ?? (others.count == 1 ? others[0] : nil) else {
       throw .invalidRequest(
-        "what is right must stand in a column '\(usualTarget)', or in one called '\(requests[0].output)' as the output is; "
-          + "beside the inputs \(list(others.map { columns[$0] }[...]))")
+        "no column has the expected values: name it '\(usualTarget)', or '\(requests[0].output)' as the output; "
+          + "besides the inputs \(list(others.map { columns[$0] }[...]))")
     }
     return target
   }

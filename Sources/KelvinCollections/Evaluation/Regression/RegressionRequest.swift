@@ -52,7 +52,8 @@ public struct RegressionRequest: EvaluatedRequest {
     guard let name = output ?? (numbers.count == 1 ? numbers[0] : nil), numbers.contains(name) else {
       let all = function.outputs.map { "'\($0.name)' (\($0.type.text))" }.joined(separator: ", ")
       throw .invalidModel(
-        numbers.isEmpty ? "the model gives no number; it gives \(all)" : "which output is judged must be said: \(all)")
+        numbers.isEmpty
+          ? "the model gives no number; it gives \(all)" : "several outputs can be evaluated; name one of \(all)")
     }
     self.model = model
     self.output = name

@@ -34,7 +34,9 @@ public struct RegressionTable: EvaluationDataset {
     do throws(ModelError) { (columns, rows) = try TableRow.first(in: path) } catch {
       throw .invalidRequest(error.description)
     }
-    guard Set(columns).count == columns.count else { throw .invalidRequest("'\(path)': two columns have one name") }
+    guard Set(columns).count == columns.count else {
+      throw .invalidRequest("'\(path)': two columns have the same name")
+    }
     guard !rows.isEmpty else {
       throw .invalidRequest("'\(path)' has no rows below the names of its columns; expected one for each example")
     }

@@ -80,7 +80,7 @@ extension SegmentationEvaluation {
     return [
       .table(title: "Each class", columns: ["Class", "Pixels", "IoU", "Precision", "Recall"], rows: rows),
       .table(
-        title: "What it takes for what", columns: ["Class", "taken for", "Pixels"],
+        title: "Most frequent confusions", columns: ["Class", "taken for", "Pixels"],
         rows: worst.isEmpty
           ? [["nothing", "another class", "0"]] : worst.map { [labels[$0.truth], labels[$0.answer], "\($0.count)"] }),
     ]

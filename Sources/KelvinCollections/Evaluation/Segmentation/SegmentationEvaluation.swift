@@ -95,7 +95,7 @@ struct ClassTranslation {
   init(to names: [String]?, from labels: [String], of contender: String) throws(VisionError) {
     guard let names else { return }
     guard !labels.isEmpty else {
-      remarks = ["\(contender) does not name its classes: they are taken for the data set's by their numbers"]
+      remarks = ["\(contender) does not name its classes: they are matched to the data set's classes by number"]
       return
     }
     let matching = LabelMatching(names, answers: labels)

@@ -34,7 +34,7 @@ public struct SegmentedImages: EvaluationDataset {
   private static let mapFolders = ["labels", "masks", "annotations", "SegmentationClass"]
   private static let expected =
     "expected a folder with 'images' and 'labels' in it, a PNG of classes in the second for each image in the first, or a "
-    + "document as COCO's with segmentations"
+    + "COCO document with segmentations"
 
   /// Reads a data set.
   ///
@@ -81,7 +81,7 @@ public struct SegmentedImages: EvaluationDataset {
     }
     let missing = walk.entries.count - images.count
     if missing > 0 {
-      remarks.append("\(missing) image\(missing == 1 ? " has" : "s have") no label map in '\(maps)' and do not count")
+      remarks.append("\(missing) image\(missing == 1 ? " has" : "s have") no label map in '\(maps)': not counted")
     }
     return (images, remarks, try classNames(path.appendingPath("classes.txt")))
   }

@@ -130,8 +130,8 @@ extension NetworkWriter {
     if scope.has(name) { return try settled(name) }
     guard case .left = end else {
       throw emitter.invalid(
-        "'\(name)' is read later, and only one of its networks computes it\(triedAll); copy a first value to '\(name)' "
-          + "before it")
+        "'\(name)' is read later, but only one of its networks computes it\(triedAll); copy an initial value to"
+          + " '\(name)' before it")
     }
     guard let type, let loop, loop.isTrial || !loop.readLater.contains(name) else { throw leftWithout(name) }
     return emitter.zeros(type, step: "none")
@@ -139,13 +139,13 @@ extension NetworkWriter {
 
   func leftWithout(_ name: String) -> GraphError {
     emitter.invalid(
-      "'\(name)' is read behind the loop, and a trip may end before it is computed\(triedAll); copy a first value to "
-        + "'\(name)' before the loop")
+      "'\(name)' is read after the loop, but an iteration may end before it is computed\(triedAll); copy an initial"
+        + " value to '\(name)' before the loop")
   }
 
   private var triedAll: String {
     scope.hasTriedAll
-      ? " (its size would be found by writing layers to see what they give, which has been done for as many as it may be, "
+      ? " (its size is found by trial emission of layers, which has reached its limit, "
         + "\(LayerScope.trialLimit))" : ""
   }
 

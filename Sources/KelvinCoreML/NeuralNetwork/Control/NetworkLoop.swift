@@ -11,7 +11,7 @@ extension NetworkWriter {
     let (test, body) = (layer.networks[0], layer.networks[1])
     let hasTest = !layer.condition.isEmpty
     guard hasTest || test.isEmpty else {
-      throw emitter.invalid("does not name the tensor in which its condition network says whether to go on")
+      throw emitter.invalid("does not name the output of its condition network")
     }
     let limit = try limit(layer, isConditional: hasTest)
     let broken = body.mayBreak ? "\(layer.name)#broken\(emitter.depth)" : nil
@@ -52,7 +52,7 @@ extension NetworkWriter {
           let error = FormatError(
             .unsupported, file: file, place: "loop '\(layer.name)'",
             "it carries '\(name)' as \(type) and its body gives \(emitter.type(result)): sizes that change are not "
-              + "supported here", remedy: "give the tensor the size from the start that it has at the end")
+              + "supported here", remedy: "give the tensor its final size from the start")
           throw DynamicShapeControlFlow(layer.name, error)
         }
         let last = try made.map { try madeInside($0) }
@@ -99,7 +99,7 @@ extension NetworkWriter {
     guard layer.inputs.isEmpty else {
       let given = try layer.raw(0, scope)
       guard given.shape.count == 1 else {
-        throw emitter.invalid("its number of trips is \(given.shape), expected one element")
+        throw emitter.invalid("its number of iterations is \(given.shape), expected one element")
       }
       // A fractional limit is rounded up: the loop continues while the number of iterations is less.
       let isWhole = !emitter.scalar(given.id).isFloatingPoint

@@ -13,10 +13,11 @@ extension LayerMapper {
     let kept = x.shape.rank >= 4 ? scope.lead(x) : Array(x.shape.dimensions.dropLast())
     let rows = kept.reduce(1, *)
     guard inputs > 0, outputs > 0, (1...5).contains(x.shape.rank) else {
-      throw scope.emitter.invalid("makes vectors of \(outputs) of vectors of \(inputs), the input is \(x.shape)")
+      throw scope.emitter.invalid(
+        "takes vectors of \(inputs) and gives vectors of \(outputs), but the input is \(x.shape)")
     }
     guard x.shape.count % inputs == 0, x.shape.count / inputs == rows else {
-      throw scope.emitter.invalidSizes("takes vectors of \(inputs), the input is \(x.shape)")
+      throw scope.emitter.invalidSizes("takes vectors of \(inputs), but the input is \(x.shape)")
     }
     let weights = scope.emitter.constant(
       try layer.weights(Fields.weights, scope).weight([outputs, inputs]), step: "weights")

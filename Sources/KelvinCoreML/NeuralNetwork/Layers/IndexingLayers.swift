@@ -119,7 +119,7 @@ extension LayerMapper {
     let (total, overflow) = count.multipliedReportingOverflow(by: size)
     guard !overflow, total <= positionLimit else {
       throw scope.emitter.invalid(
-        "\(count) windows of \(size) elements, expected at most \(positionLimit) positions; a larger step gives fewer")
+        "\(count) windows of \(size) elements, expected at most \(positionLimit) positions; use a larger step")
     }
     guard Int32(exactly: (count - 1) * step + size) != nil else {
       throw scope.emitter.invalid("windows that reach beyond \(Int32.max) elements")
