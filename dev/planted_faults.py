@@ -82,6 +82,15 @@ def faults(tree):
     yield rules.operators_lie_in_files_of_their_names, {"files": {path: ""}}, f"{path}: Copying is not an operator"
     for path in ["Package.resolved", ".build-thread/x.o", "bench/__pycache__/peers.pyc"]:
         yield rules.build_products, {"files": {path: ""}}, f"{path}: made by a build"
+    for text in [
+        "package let planted = 1", "func planted() {}", "  private(set) var planted = 1", "@frozen enum planted {}",
+        "package enum Operator {\n  case planted\n}", "private struct Kernel {\n  static let planted = Kernel.self\n}",
+    ]:
+        line = text[:text.index("planted")].count("\n") + 1
+        yield rules.declarations_are_used, {"files": {GRAPH: text}}, f"{GRAPH}:{line}: nothing uses planted"
+    yield (
+        rules.declarations_are_used, {"files": {GRAPH: "private let planted = 1", f"{GRAPH}.swift": "let a = planted"}},
+        f"{GRAPH}:1: nothing uses planted")
     yield from faults_of_prose()
     for text in ['fopen("/proc/self/statm", "r")', "getrusage(who, &usage)", '"/proc/self/fd"', "mallinfo2()"]:
         yield rules.measured_processes, {"files": {TESTS: text}}, f"{TESTS}:1: measures a process"
@@ -160,6 +169,12 @@ def allowed(tree):
     for text in ["// import KelvinCPU", '"""\nimport KelvinCPU\n"""', "/* \nimport KelvinCPU\n*/", "let x = important"]:
         yield rules.declared_imports, {"files": {GRAPH: text}}, text
     yield rules.file_sizes, {"files": {GRAPH: "\n" * 500}}, "500 lines"
+    for text in [
+        "public let planted = 1", "override func planted() {}", "protocol Operator {\n  func planted()\n}",
+        "let planted = 1\nlet width = planted", "switch a {\ncase planted: width\ncase planted, planted:\n}",
+        "// func planted", "public enum Operator {\n  case planted\n}",
+    ]:
+        yield rules.declarations_are_used, {"files": {GRAPH: text}}, text
 
 
 def undocumented_symbols():

@@ -3,6 +3,7 @@ dev/planted_faults.py proves that each sees what it forbids.
 
 Rows and what they may import are read from Package.swift and from the table of targets in Architecture.md, never listed here.
 """
+import collections
 import copy
 import functools
 import json
@@ -237,11 +238,83 @@ def documents_are_read_in_one_place(tree):
                     yield f"{path}:{number}: reads JSON with Foundation's decoder: use JSONText.decode"
 
 
+ACCESS = ("public", "open", "package", "internal", "fileprivate", "private")
+MODIFIERS = "|".join(ACCESS) + (
+    "|static|final|lazy|weak|unowned|indirect|mutating|consuming|borrowing|nonisolated|override")
+DECLARATION = re.compile(
+    rf"^ *(?:@\w+(?:\([^)]*\))? )*((?:(?:{MODIFIERS})(?:\(\w+\))? )*)"
+    r"(func|var|let|struct|class|enum|actor|protocol|typealias|associatedtype) `?(\w+)")
+# A line of an enumeration, without the types of associated values. A case of a switch has a colon.
+CASE = re.compile(r"^ *(?:indirect )?case ((?:`?\w+`?(?: = [^,:]+)?(?:, |$))+)$")
+PROTOCOL = re.compile(r"^( *)(?:\w+ )*protocol \w+[^{]*\{\n(.*?)^\1\}", re.MULTILINE | re.DOTALL)
+# Names that the language uses.
+LANGUAGE_NAMES = {"_", "CodingKeys", "appendInterpolation", "appendLiteral", "callAsFunction", "hash", "main"}
+# Declarations that nothing in Sources uses, and why they are there.
+UNUSED_IN_SOURCES = {
+    "ParsedCommandLine": "the fuzz target parses command lines without executing them",
+    "headers": "the fuzz target reads image headers without the decoder, which is another project's",
+    "allowNoMore": "tests shorten the wait for a device that hangs",
+    "believe": "tests choose whether self-tests run",
+    "examined": "tests compare the self-tests that ran with the kernels in use",
+    "shaders": "tests compare the kernels of a segment with the self-tests",
+    "programCount": "a test observes the limit on cached programs",
+    "readsHostMemory": "tests distinguish drivers that import memory from those that copy it",
+    "validationMessages": "tests read the messages of the validation layer",
+    "configurations": "a key whose presence marks a benchmark's report",
+}
+
+
+@functools.cache
+def declarations(text):
+    """Line, access and name of each declaration of a Swift file; the names that its protocols declare; the number of
+    times that each word occurs. Comments are left out."""
+    text = re.sub(r"/\*.*?\*/", lambda match: "\n" * match.group().count("\n"), text, flags=re.DOTALL)
+    text = re.sub(r"//.*", "", text)
+    declared, access_of_cases = [], "internal"
+    for number, line in enumerate(text.splitlines(), 1):
+        if match := DECLARATION.match(line):
+            modifiers = match.group(1).split()
+            access = next((modifier for modifier in modifiers if modifier in ACCESS), "internal")
+            if match.group(2) == "enum":
+                access_of_cases = access
+            if "override" not in modifiers:
+                declared.append((number, access, match.group(3)))
+        elif match := CASE.match(re.sub(r"\([^()]*(\([^()]*\)[^()]*)*\)", "", line)):
+            cases = re.findall(r"(?:^|, )`?(\w+)", match.group(1))
+            declared += [(number, access_of_cases, name) for name in cases]
+    required = {
+        match.group(3) for _, body in PROTOCOL.findall(text) for line in body.splitlines()
+        if (match := DECLARATION.match(line))}
+    return declared, required, collections.Counter(re.findall(r"\w+", text))
+
+
+def declarations_are_used(tree):
+    """A name that is not public must occur more often than it is declared: in its file if it is private, in its module if
+    it is internal, in Sources if it has package access. Generated files follow schemas of others, and
+    KelvinConformance is for tests."""
+    files = tree.under("Sources", ".swift")
+    uses, exempt = collections.defaultdict(collections.Counter), LANGUAGE_NAMES | set(UNUSED_IN_SOURCES)
+    for path in files:
+        declared, required, words = declarations(tree.text(path))
+        exempt = exempt | required
+        for scope in [path, path.split("/")[1], "Sources"]:
+            uses[scope].update(words)
+            uses[scope].subtract(name for _, _, name in declared)
+    for path in files:
+        module = path.split("/")[1]
+        if "/Generated/" in path or module == "KelvinConformance":
+            continue
+        scopes = {"private": path, "fileprivate": path, "internal": module, "package": "Sources"}
+        for line, access, name in declarations(tree.text(path))[0]:
+            if access in scopes and name not in exempt and uses[scopes[access]][name] <= 0:
+                yield f"{path}:{line}: nothing uses {name}: delete it"
+
+
 RULES = [
     file_sizes, foundation, declared_imports, imported_declarations, rows_of_the_manifest, rows_of_the_architecture,
     planning_knows_only_values, conformance_is_for_tests, the_command_line_is_a_client,
     operators_lie_in_files_of_their_names, build_products, measured_processes,
-    documents_are_read_in_one_place,
+    documents_are_read_in_one_place, declarations_are_used,
 ]
 
 

@@ -28,8 +28,6 @@ struct CoreMLModel {
     (type, contents) = found
   }
 
-  var typeName: String { CoreMLSchema.modelTypes[type] ?? "\(type)" }
-
   /// Returns the error for a model of a type that is not supported.
   func refusal(file: String) throws(FormatError) -> FormatError {
     let types = try allTypes()

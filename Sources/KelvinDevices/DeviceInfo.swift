@@ -32,6 +32,4 @@ package struct DeviceInfo: Hashable, Sendable, Codable {
     self.memory = memory
     self.resource = resource
   }
-
-  package var isGPU: Bool { kind == .integratedGPU || kind == .discreteGPU }
 }

@@ -199,7 +199,3 @@ struct NetworkStage: ModelStage {
     }
   }
 }
-
-extension Feature {
-  var isImage: Bool { if case .image = type { true } else { false } }
-}

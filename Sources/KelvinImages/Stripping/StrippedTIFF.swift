@@ -22,8 +22,6 @@ private struct TIFFPage {
 
     static let orientation = 274
     static let profile = 34675
-    static let offsets: Set<Int> = [273, 324]
-    static let byteCounts: Set<Int> = [279, 325]
     /// Returns whether a tag determines the pixels or their meaning: baseline tags, and extensions for tiles, fax, JPEG
     /// and YCbCr.
     static func isNeeded(_ tag: Int) -> Bool {

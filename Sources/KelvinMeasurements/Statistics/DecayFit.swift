@@ -97,14 +97,6 @@ package struct DecayFit: Sendable, Hashable, Codable {
     settled - (settled - initial) * exp(-seconds / timeConstant)
   }
 
-  /// Returns the seconds until `loss` (0.1 = 10 %) of the initial throughput is lost: τ ln((L∞ − L₀)/(L∞ − L₀/(1 −
-  /// loss))). Nil when no slowdown was found or the loss is never reached.
-  package func timeToLoss(_ loss: Double = 0.1) -> Double? {
-    let reached = initial / (1 - loss)
-    guard finding == .slowsDown, loss > 0, loss < 1, settled > reached else { return nil }
-    return timeConstant * log((settled - initial) / (settled - reached))
-  }
-
   private struct Window {
     var time: Double
     var latency: Double

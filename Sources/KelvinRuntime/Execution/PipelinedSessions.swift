@@ -30,11 +30,6 @@ package final class PipelinedSessions {
     self.sessions = sessions
   }
 
-  /// Calls `body` with each session in turn on the calling thread, e.g. for a first inference.
-  package func withEachSession(_ body: (Session) throws(RuntimeError) -> Void) throws(RuntimeError) {
-    for owned in sessions { try body(owned.session) }
-  }
-
   /// Calls `body` repeatedly with every session, each on a thread of its own, until it returns false; returns when
   /// all threads have ended.
   ///

@@ -11,8 +11,6 @@ import KelvinMeasurements
 /// busy core runs faster than one among many, so a busy machine is compared with its busy cool reference, and an idle
 /// machine with its idle reference.
 package struct ClockProbe: Sendable, Hashable {
-  package static let cyclesPerStep = 4.0
-
   package let steps: Int
   package let repeats: Int
   /// Steps per second in the first cool window, of an idle machine and of a busy one.
