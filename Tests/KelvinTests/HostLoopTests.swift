@@ -10,7 +10,7 @@ import Testing
 /// ONNX models, ML Programs and neural networks with loops whose sizes are known for each iteration, and branches whose
 /// sizes are known by the side that is taken, against vectors of an independent implementation.
 @Suite struct HostLoopTests {
-  private static let folder = "\(SharedFiles.projectRoot)/Tests/Vectors/Walks"
+  private static let folder = "\(SharedFiles.projectRoot)/Tests/Vectors/HostExecution"
   static let cases = fileStems(in: folder, endingWith: ".kv")
   static let models =
     fileStems(in: folder, endingWith: ".onnx").map { "\($0).onnx" }

@@ -1,4 +1,4 @@
-"""Cases of recurrent layers, whose formulas are the cells of ../recurrence.py; see layers.py.
+"""Cases of recurrent layers, whose formulas are the cells of ../ONNX/recurrence.py; see layers.py.
 
 As NeuralNetwork.proto has it, what goes into the functions of the gates is between -50 and 50, and so are cells where
 the layer says nothing of their limit. A sequence that one reversed layer gives is in the order in which it was made.
@@ -11,9 +11,9 @@ import numpy as np
 
 from layers import case, f32
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "ONNX"))
 
-from recurrence import gru_cell, lstm_cell, rnn_cell, run  # noqa: E402  (of the directory above)
+from recurrence import gru_cell, lstm_cell, rnn_cell, run  # noqa: E402  (of ../ONNX)
 
 STEPS, BATCH, SIZE, HIDDEN = 5, 2, 3, 4
 LIMIT = 50.0

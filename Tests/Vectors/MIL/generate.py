@@ -22,13 +22,13 @@ from coremltools.converters.mil.mil import types as mil
 
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE))
-sys.path.insert(0, str(HERE.parent))
+sys.path.insert(0, str(HERE.parent / "ONNX"))
 load.should_use_weight_file = lambda *_, **__: False
 
 import cases  # noqa: E402
 import operations  # noqa: E402
 import recurrences  # noqa: E402, F401 (adds to the operations)
-from generate import encode  # noqa: E402  (the generator of the directory above)
+from generate import encode  # noqa: E402  (the generator of ../ONNX)
 
 ARRAY_TYPES = {65552: "float16", 65568: "float32", 131104: "int32"}
 TYPES = {"float32": mil.fp32, "float16": mil.fp16, "int32": mil.int32, "bool": mil.bool}

@@ -1,4 +1,4 @@
-"""The cases of recurrent layers, whose formulas are the cells of ../recurrence.py.
+"""The cases of recurrent layers, whose formulas are the cells of ../ONNX/recurrence.py.
 
 Gates lie in the order i, f, o, c of an LSTM and r, o, z of a GRU. The operations mean what coremltools' own tests hold
 them to: a GRU resets before its product, `clip` bounds the cell before the output gate sees it through its peephole,

@@ -21,12 +21,12 @@ from coremltools.converters.mil.backend.mil import load
 from coremltools.proto import Model_pb2
 
 HERE = pathlib.Path(__file__).parent
-sys.path.insert(0, str(HERE.parent))
+sys.path.insert(0, str(HERE.parent / "ONNX"))
 sys.path.insert(0, str(HERE.parents[2] / "bench"))
 load.should_use_weight_file = lambda *_, **__: False
 
 import torch_models  # noqa: E402
-from generate import encode  # noqa: E402  (the generator of the directory above)
+from generate import encode  # noqa: E402  (the generator of ../ONNX)
 
 TOLERANCE = {"torchscript": (1e-5, 1e-4), "dynamo": (1e-5, 1e-4), "f32": (1e-5, 1e-4), "f16": (2e-2, 1e-2)}
 

@@ -3,7 +3,7 @@ taken, made with coremltools' builder, and their expected results, from NumPy. R
 rewrites the folder.
 
     .venv/bin/pip install coremltools==9.0 numpy
-    .venv/bin/python Tests/Vectors/Walks/programs.py
+    .venv/bin/python Tests/Vectors/HostExecution/programs.py
 """
 
 import pathlib

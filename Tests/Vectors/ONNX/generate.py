@@ -1,4 +1,4 @@
-"""Writes the operator vectors of this directory; README.md describes the files.
+"""Writes the operator vectors of this folder's subfolders; ../README.md describes the files.
 
 Inputs come from a generator seeded by the name of the case, so adding a case changes no other. Expected outputs come
 from onnx.reference.ReferenceEvaluator on float64 copies of the tensors, rounded to the type of the output; where the
@@ -7,6 +7,7 @@ evaluator is not in double precision, or is not what the operator's text says, `
 """
 
 import pathlib
+import sys
 import zlib
 
 import numpy as np
@@ -14,21 +15,44 @@ import onnx
 from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
-import cases
-import exact
-import further_cases  # noqa: F401 (adds to the cases)
-import edge_cases  # noqa: F401 (adds to the cases, after those)
-import sequence_cases  # noqa: F401 (adds to the cases, after those)
-import signal_cases  # noqa: F401 (adds to the cases, after those)
-import type_cases  # noqa: F401 (adds to the cases, after those)
-import kv
-import recurrence
-import signals
-
 HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE.parent))
+
+import cases  # noqa: E402
+import exact  # noqa: E402
+import further_cases  # noqa: E402, F401 (adds to the cases)
+import edge_cases  # noqa: E402, F401 (adds to the cases, after those)
+import sequence_cases  # noqa: E402, F401 (adds to the cases, after those)
+import signal_cases  # noqa: E402, F401 (adds to the cases, after those)
+import type_cases  # noqa: E402, F401 (adds to the cases, after those)
+import kv  # noqa: E402  (of the directory above)
+import recurrence  # noqa: E402
+import signals  # noqa: E402
+
 OPSET = 17
 NEWER_OPSET = {"Gelu": 20, "AveragePool": 19}
 BUDGET = 1_000_000
+# The folder of each operator's files; an operator without an entry is in "Elementwise".
+KINDS = {
+    "Attention": "attention linearattention rotaryembedding tensorscatter",
+    "Convolution": "causalconvwithstate col2im conv convtranspose deformconv qlinearconv",
+    "Layout":
+        "concat expand eyelike gather gatherelements gathernd onehot pad range reversesequence scatterelements "
+        "scatternd slice tile transpose trilu",
+    "Losses": "negativeloglikelihoodloss softmaxcrossentropyloss",
+    "Normalization":
+        "batchnormalization groupnormalization hardmax instancenormalization layernormalization logsoftmax "
+        "lpnormalization lrn meanvariancenormalization rmsnormalization softmax",
+    "Pooling": "averagepool globalaveragepool globallppool lppool maxpool maxroipool maxunpool roialign",
+    "Products": "det einsum gemm matmul",
+    "Recurrence": "gru lstm rnn",
+    "Reductions":
+        "argmax argmin cumprod cumsum reducel1 reducel2 reducelogsum reducelogsumexp reducemax reducemean "
+        "reducemin reduceprod reducesum reducesumsquare topk",
+    "Resampling": "affinegrid centercroppad gridsample resize",
+    "Signals": "blackmanwindow dft hammingwindow hannwindow melweightmatrix stft",
+}
+FOLDERS = {operator: kind for kind, operators in KINDS.items() for operator in operators.split()}
 FORMULAS = exact.FORMULAS | recurrence.FORMULAS | signals.FORMULAS
 ONNX_TYPE = {"float32": onnx.TensorProto.FLOAT, "float16": onnx.TensorProto.FLOAT16, "int32": onnx.TensorProto.INT32,
              "int64": onnx.TensorProto.INT64, "uint8": onnx.TensorProto.UINT8, "int8": onnx.TensorProto.INT8,
@@ -116,13 +140,15 @@ def write(case, name):
     onnx.checker.check_model(model, full_check=True)
     inputs = [(key, array) for key, array in named if array is not None and key not in case.constant]
     payload = encode(case, name, inputs, outputs, version)
-    (HERE / f"{name}.onnx").write_bytes(model.SerializeToString())
-    (HERE / f"{name}.kv").write_bytes(payload)
+    folder = HERE / FOLDERS.get(case.operator.lower(), "Elementwise")
+    folder.mkdir(exist_ok=True)
+    (folder / f"{name}.onnx").write_bytes(model.SerializeToString())
+    (folder / f"{name}.kv").write_bytes(payload)
     return model.ByteSize() + len(payload)
 
 
 def main():
-    for old in [*HERE.glob("*.onnx"), *HERE.glob("*.kv")]:
+    for old in [*HERE.glob("*/*.onnx"), *HERE.glob("*/*.kv")]:
         old.unlink()
     counts, total = {}, 0
     for case in cases.CASES:

@@ -5,7 +5,7 @@ Expected outputs come from ONNX Runtime. One model has one `.onnx` file and a `.
 format that ../README.md describes. `programs.py` writes the ML Programs beside them, `networks.py` the neural networks.
 
     .venv/bin/pip install onnx==1.23.2 numpy==2.4.6 onnxruntime==1.31.1
-    .venv/bin/python Tests/Vectors/Walks/generate.py
+    .venv/bin/python Tests/Vectors/HostExecution/generate.py
 """
 
 import pathlib
