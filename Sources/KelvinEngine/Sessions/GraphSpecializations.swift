@@ -1,5 +1,6 @@
 import KelvinBasics
 import KelvinDevices
+import KelvinPlanning
 import KelvinRuntime
 import Synchronization
 
@@ -22,12 +23,9 @@ final class GraphSpecializations: Sendable {
   /// The specialization for the usual sizes; nil if sizes depend on data, or once one of its devices is excluded.
   private let standard: Mutex<Standard?>
   private let specializations: SpecializationCache<Key, SessionPool>
-  /// The plans by exclusions, for the most recent ones: a plan that uses an excluded device is not valid for any
-  /// size.
-  private let plans: Mutex<[(exclusions: DeviceFallback.Exclusions, plans: SizePlans)]>
-  private static let exclusionsLimit = 2
+  /// The placements, by buckets of types.
+  private let placements = SpecializationCache<Key, Placement>(limit: 32)
   private let lanes: ExecutionContextPool
-  /// The plan searches of dropped exclusions, and all compilations.
   private let counts = Mutex(SpecializationCounts())
 
   /// - Parameters:
@@ -40,13 +38,10 @@ final class GraphSpecializations: Sendable {
     self.lanes = lanes
     standard = Mutex(model.map { Standard(pool: SessionPool($0, lanes), exclusions: loaded.fallback.exclusions()) })
     specializations = SpecializationCache(limit: limit)
-    plans = Mutex([])
   }
 
   /// The costs of sizes other than the usual ones.
-  var specializationCounts: SpecializationCounts {
-    counts.withLock { $0 } + SpecializationCounts(plans: plans.withLock { $0.reduce(0) { $0 + $1.plans.searchCount } })
-  }
+  var specializationCounts: SpecializationCounts { counts.withLock(\.self) }
 
   /// Returns the specialization for these types, made at its first use; only the most recently used are kept.
   ///
@@ -56,12 +51,12 @@ final class GraphSpecializations: Sendable {
   {
     let standard = standard(types, exclusions)
     if let standard, types.fit(standard.model.graph) { return standard }
-    return try specializations.value(for: Key(types: types, exclusions: exclusions), cancellation) {
+    let key = Key(types: types, exclusions: exclusions)
+    return try specializations.value(for: key, cancellation) {
       do {
         let specialized = try loaded.graph(index, for: types, without: exclusions)
         let observer = CompiledModel.Observer(isCancelled: { cancellation?.isCancelled ?? false })
-        let placement = try plans(exclusions).placement(
-          of: specialized, types, standard: standard?.model, cancellation)
+        let placement = try placement(of: specialized, key, standard: standard?.model, cancellation)
         let compiled = try specialized.compile(placement, observer: observer)
         counts.withLock { $0.compilations += 1 }
         WorkBudget.enter(.predicting)
@@ -94,16 +89,28 @@ final class GraphSpecializations: Sendable {
     return withExtendedLifetime(dropped) { kept }
   }
 
-  private func plans(_ exclusions: DeviceFallback.Exclusions) -> SizePlans {
-    plans.withLock { plans in
-      if let known = plans.first(where: { $0.exclusions == exclusions }) { return known.plans }
-      let made = SizePlans(isShared: loaded.options.sharesPlans)
-      plans.append((exclusions, made))
-      while plans.count > Self.exclusionsLimit {
-        let dropped = plans.removeFirst()
-        counts.withLock { $0.plans += dropped.plans.searchCount }
-      }
-      return made
+  /// Returns the placement of a graph that was built for a key.
+  ///
+  /// Sizes up to the same power of two form a bucket and share a plan: the plan of the model's usual sizes if the
+  /// bucket contains them, else of the first size. If a size of the bucket has other nodes, or a device does not
+  /// support one, the size gets its own plan.
+  ///
+  /// - Parameter standard: the compiled model for the usual sizes, if there is one.
+  /// - Throws: the errors of planning.
+  private func placement(
+    of graph: LoadedGraph, _ key: Key, standard: CompiledModel?, _ cancellation: Cancellation?
+  ) throws -> Placement {
+    guard loaded.options.sharesPlans else { return try search(graph) }
+    let bucket = Key(types: key.types.bucket, exclusions: key.exclusions)
+    let shared = try placements.value(for: bucket, cancellation) {
+      if let standard, key.types.of(standard.graph).bucket == bucket.types { return Placement(standard) }
+      return try search(graph)
     }
+    return graph.fits(shared) ? shared : try search(graph)
+  }
+
+  private func search(_ graph: LoadedGraph) throws -> Placement {
+    counts.withLock { $0.plans += 1 }
+    return Placement(try graph.proven().explanation.solution)
   }
 }
