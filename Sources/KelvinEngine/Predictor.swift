@@ -2,7 +2,6 @@ import KelvinBasics
 package import KelvinFeatures
 package import KelvinGraph
 package import KelvinRuntime
-import Synchronization
 
 /// A loaded model that predicts feature values from feature values, on any number of threads at once.
 package final class Predictor: Sendable {
@@ -18,17 +17,21 @@ package final class Predictor: Sendable {
   /// Whether the plan for the usual sizes uses devices other than the host.
   package let usesOtherDevices: Bool
   private let specializationLimit: Int
-  /// Padded predictors by their growing inputs.
-  private let padded = Mutex<[[String: Int]: Predictor]>([:])
-  /// Predictors by overridden constants. Each has a model of its own.
-  private let overriding = SpecializationCache<Set<String>, Predictor>(limit: 4)
-  /// The same model with host execution of control flow that a graph could not contain for some prediction's sizes.
-  /// Once made, it runs all predictions.
-  private let runningOnHost = Mutex<Predictor?>(nil)
-  /// The accumulated costs of released predictors made by this one.
-  private let outlived = Outlived()
-  /// Receives this predictor's costs when it is released.
-  private let outlivedBy: Outlived?
+  /// The variants made so far.
+  private let variants = SpecializationCache<Variant, Predictor>(limit: 6)
+  /// The costs of sizes other than the usual ones, of this predictor and its variants.
+  private let counts: ConditionLock<SpecializationCounts>
+
+  /// What a variant of the model has, and the model itself does not.
+  private enum Variant: Hashable {
+    /// Padding rows before the rows of inputs; by input, the axis along which it grows.
+    case padded([String: Int])
+    /// These constants as inputs.
+    case overriding(Set<String>)
+    /// Host execution of control flow that a graph could not contain for some prediction's sizes. Once made, this
+    /// variant runs all predictions.
+    case hostControlFlow
+  }
 
   /// - Parameters:
   ///   - compiled: the compiled graphs for the usual sizes, as `LoadedModel.compiledGraphs` returns them.
@@ -38,18 +41,22 @@ package final class Predictor: Sendable {
   package convenience init(
     _ loaded: LoadedModel, _ compiled: [CompiledModel?], specializationLimit: Int, function: Function? = nil
   ) {
-    self.init(loaded, compiled, specializationLimit: specializationLimit, function: function, outlivedBy: nil)
+    self.init(
+      loaded, compiled, specializationLimit: specializationLimit, function: function,
+      counts: ConditionLock(SpecializationCounts()))
   }
 
   private init(
-    _ loaded: LoadedModel, _ compiled: [CompiledModel?], specializationLimit: Int, function: Function? = nil,
-    outlivedBy: Outlived?
+    _ loaded: LoadedModel, _ compiled: [CompiledModel?], specializationLimit: Int, function: Function?,
+    counts: ConditionLock<SpecializationCounts>
   ) {
     self.loaded = loaded
-    self.outlivedBy = outlivedBy
     self.specializationLimit = specializationLimit
+    self.counts = counts
     executor = FunctionExecutor(function ?? loaded.function)
-    graphs = compiled.enumerated().map { GraphSpecializations(loaded, index: $0, $1, limit: specializationLimit) }
+    graphs = compiled.enumerated().map {
+      GraphSpecializations(loaded, index: $0, $1, limit: specializationLimit, counts)
+    }
     let known = compiled.compactMap { $0 }
     let states = known.flatMap { model in model.graph.states.map { ($0.name, model.graph[$0.read].type) } }
     self.states = Dictionary(states) { first, _ in first }
@@ -66,7 +73,7 @@ package final class Predictor: Sendable {
 
   private init(_ other: Predictor, _ function: Function) {
     loaded = other.loaded
-    outlivedBy = nil
+    counts = other.counts
     states = other.states
     stateDevices = other.stateDevices
     executor = FunctionExecutor(function)
@@ -77,25 +84,15 @@ package final class Predictor: Sendable {
   }
 
   /// The costs of sizes other than the usual ones.
-  package var specializationCounts: SpecializationCounts {
-    let others =
-      padded.withLock { Array($0.values) } + overriding.values + [runningOnHost.withLock(\.self)].compactMap(\.self)
-    return others.reduce(graphs.reduce(outlived.specializationCounts) { $0 + $1.specializationCounts }) {
-      $0 + $1.specializationCounts
-    }
-  }
+  package var specializationCounts: SpecializationCounts { counts.withLock(\.self) }
 
   /// Returns the same model on inputs that may have padding rows before their rows; nil if it is not a single graph
   /// of known sizes. Building the graph determines whether it supports padding; predictions report if it does not.
   ///
   /// - Parameter growing: by input, the axis along which it grows by a row per step.
   package func padded(_ growing: [String: Int]) -> Predictor? {
-    padded.withLock { padded in
-      if let known = padded[growing] { return known }
-      let made = loaded.padded(growing).map { Predictor($0, [nil], specializationLimit: specializationLimit) }
-      padded[growing] = made
-      return made
-    }
+    guard let function = loaded.function.padded(growing) else { return nil }
+    return try? variant(.padded(growing), nil) { loaded.with(function) }
   }
 
   /// Returns the same model with constants as inputs; nil if no constant has a value.
@@ -104,44 +101,40 @@ package final class Predictor: Sendable {
   ) throws(ModelError) -> Predictor? {
     let names = executor.binding.overridden(values)
     guard !names.isEmpty, let make = executor.binding.function.overriding else { return nil }
-    return try ModelError.wrapping {
-      try overriding.value(for: names, cancellation) {
-        let model = loaded.overriding(names, try loaded.program.source.opened.vouching { try make(names) })
-        return Predictor(
-          model, model.graphs.map { _ in nil }, specializationLimit: specializationLimit, outlivedBy: outlived)
-      }
+    return try variant(.overriding(names), cancellation) {
+      // Results computed from constants are not shared, because both models name them by the same nodes.
+      loaded.with(
+        try loaded.program.source.opened.vouching { try make(names) }, keyedBy: ["overriding"] + names.sorted())
     }
   }
 
   /// Returns the same model with host execution of the control flow.
   ///
   /// - Throws: the error of the control flow if the host cannot execute it either.
-  private func runningOnHost(_ flow: DynamicShapeControlFlow) throws(ModelError) -> Predictor {
+  private func runningOnHost(
+    _ flow: DynamicShapeControlFlow, _ cancellation: Cancellation?
+  ) throws(ModelError) -> Predictor {
+    try variant(.hostControlFlow, cancellation) {
+      let made = try loaded.program.source.opened.vouching { try executor.binding.function.runningOnHost(flow) }
+      return loaded.with(made, keyedBy: made.hostControlFlowKey)
+    }
+  }
+
+  /// Returns a variant, made at its first use. Its graphs are built and compiled when it predicts.
+  private func variant(
+    _ variant: Variant, _ cancellation: Cancellation?, _ make: () throws -> LoadedModel
+  ) throws(ModelError) -> Predictor {
     try ModelError.wrapping {
-      try runningOnHost.withLock { known in
-        if let known { return known }
-        let made = try loaded.program.source.opened.vouching { try executor.binding.function.runningOnHost(flow) }
-        let model = loaded.runningOnHost(made)
-        let predictor = Predictor(
-          model, model.graphs.map { _ in nil }, specializationLimit: specializationLimit, outlivedBy: outlived)
-        known = predictor
-        return predictor
+      try variants.value(for: variant, cancellation) {
+        let model = try make()
+        return Predictor(
+          model, model.graphs.map { _ in nil }, specializationLimit: specializationLimit, function: nil, counts: counts)
       }
     }
   }
 
-  deinit { outlivedBy?.add(specializationCounts) }
-
-  /// The accumulated costs of released predictors.
-  private final class Outlived: Sendable {
-    private let counts = Mutex(SpecializationCounts())
-
-    var specializationCounts: SpecializationCounts { counts.withLock(\.self) }
-    func add(_ more: SpecializationCounts) { counts.withLock { $0 = $0 + more } }
-  }
-
   /// The input of a padded model with the number of padding rows.
-  package static let paddingInput = PaddedSource.slot
+  package static let paddingInput = Function.paddingInput
 
   /// Predicts once. Blocks the calling thread.
   ///
@@ -163,8 +156,9 @@ package final class Predictor: Sendable {
   ) throws(ModelError) -> FunctionExecutor.Result {
     try checkStateless()
     let values = try executor.binding.values(input)
-    if let other = try overriding(values, cancellation) { return try other.run(values, backings, cancellation) }
-    if let other = runningOnHost.withLock(\.self) { return try other.run(values, backings, cancellation) }
+    if let other = try overriding(values, cancellation) ?? variants[.hostControlFlow] {
+      return try other.run(values, backings, cancellation)
+    }
     var shapeMismatch: DynamicShapeControlFlow?
     let result = try answering(cancellation) { cancellation -> FunctionExecutor.Result? in
       do {
@@ -178,7 +172,9 @@ package final class Predictor: Sendable {
         return nil
       }
     }
-    if let shapeMismatch { return try runningOnHost(shapeMismatch).run(values, backings, cancellation) }
+    if let shapeMismatch {
+      return try runningOnHost(shapeMismatch, cancellation).run(values, backings, cancellation)
+    }
     guard let result else { preconditionFailure("no result and no reason") }
     return result
   }

@@ -82,7 +82,7 @@ package struct LoadedModel: Sendable {
       contentsOf: program.source.opened.contents(first: program.source.files), memo: cache?.directory)
     // Results cached for the model belong to its usual graph, so other graphs have other keys.
     if let last = options.lastPass { key = ContentKey([key.description, last]) }
-    if !function.hostControlFlow.isEmpty { key = key.runningOnHost(function.hostControlFlow) }
+    if !function.hostControlFlow.isEmpty { key = ContentKey([key.description] + function.hostControlFlowKey) }
     if let cache, options.profile == nil {
       let store = ProfileStore(cache.directory, kelvinVersion: kelvinVersion)
       let planner = Planner(inventory: inventory, costs: CostSheet())
@@ -213,65 +213,16 @@ package struct LoadedModel: Sendable {
     return LoadedGraph(built, site, options, without: exclusions)
   }
 
-  /// Returns the model with padding rows before the rows of inputs that grow by a row per step. An additional input
-  /// has the number of padding rows (`PaddedSource.slot`). Everything that does not depend on sizes is shared with
-  /// this model.
+  /// Returns the model with another function, whose graphs are built when it runs. Everything that does not depend on
+  /// the function is shared with this model.
   ///
-  /// - Parameter growing: by input, the axis along which it grows.
-  /// - Returns: nil if the model is not a single graph of known sizes. Building the graph determines whether it
-  ///   supports padding.
-  func padded(_ growing: [String: Int]) -> LoadedModel? {
-    guard let padded = Self.padded(function, growing) else { return nil }
+  /// - Parameter facts: the facts that set the contents of the function's constants apart from this model's; results
+  ///   that are cached for one model are then not used for the other.
+  func with(_ function: Function, keyedBy facts: [String] = []) -> LoadedModel {
     var model = self
-    model.function = padded
-    model.graphs = [nil]
-    return model
-  }
-
-  private static func padded(_ function: Function, _ growing: [String: Int]) -> Function? {
-    guard case .graph(var part)? = function.parts.first, function.parts.count == 1, part.valueDependent.isEmpty,
-      !function.inputs.contains(where: { if case .state = $0.type { true } else { false } })
-    else { return nil }
-    part.source = PaddedSource(source: part.source, growing: growing)
-    part.name = "padded"
-    part.inputs.append(PaddedSource.slot)
-    var padded = function
-    padded.inputs.append(Feature(name: PaddedSource.slot, type: .tensor(.int64, [])))
-    padded.parts = [.graph(part)]
-    padded.runningOnHost = nil
-    if let make = function.overriding {
-      padded.overriding = { (names: Set<String>) throws -> Function in
-        guard let other = Self.padded(try make(names), growing) else {
-          let values = names.sorted().map { "'\($0)'" }.joined(separator: ", ")
-          throw GraphError("the graph", "is not one of known sizes with other values for \(values)")
-        }
-        return other
-      }
-    }
-    return padded
-  }
-
-  /// Returns the model with some of its overridable constants as inputs. Results computed from constants are not
-  /// shared with this model, because both models name them by the same nodes.
-  ///
-  /// - Parameter made: the function with these inputs.
-  func overriding(_ names: Set<String>, _ made: Function) -> LoadedModel {
-    var model = self
-    model.function = made
-    model.graphs = made.graphParts.map { _ in nil }
-    model.site.key = ContentKey([site.key.description, "overriding"] + names.sorted())
-    return model
-  }
-
-  /// Returns the model with host execution of control flow that one of its graphs cannot contain. Its graphs differ,
-  /// so nothing is shared with this model.
-  ///
-  /// - Parameter made: the function that executes the control flow on the host.
-  func runningOnHost(_ made: Function) -> LoadedModel {
-    var model = self
-    model.function = made
-    model.graphs = made.graphParts.map { _ in nil }
-    model.site.key = site.key.runningOnHost(made.hostControlFlow)
+    model.function = function
+    model.graphs = function.graphParts.map { _ in nil }
+    if !facts.isEmpty { model.site.key = ContentKey([site.key.description] + facts) }
     return model
   }
 
@@ -330,10 +281,9 @@ private struct EmptyGraph: GraphSource {
   ) throws -> Graph { Graph() }
 }
 
-extension ContentKey {
-  fileprivate func runningOnHost(_ names: Set<String>) -> ContentKey {
-    ContentKey([description, "walking"] + names.sorted())
-  }
+extension Function {
+  /// The facts that set apart the key of a model whose host executes control flow.
+  var hostControlFlowKey: [String] { ["walking"] + hostControlFlow.sorted() }
 }
 
 extension ModelProgram {

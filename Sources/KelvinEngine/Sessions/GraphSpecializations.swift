@@ -26,12 +26,17 @@ final class GraphSpecializations: Sendable {
   /// The placements, by buckets of types.
   private let placements = SpecializationCache<Key, Placement>(limit: 32)
   private let lanes: ExecutionContextPool
-  private let counts = Mutex(SpecializationCounts())
+  private let counts: ConditionLock<SpecializationCounts>
 
   /// - Parameters:
   ///   - model: the compiled model for the usual sizes; nil if they depend on data.
   ///   - limit: the number of other specializations that are kept.
-  init(_ loaded: LoadedModel, index: Int, _ model: CompiledModel?, limit: Int) {
+  ///   - counts: receives the costs of sizes other than the usual ones.
+  init(
+    _ loaded: LoadedModel, index: Int, _ model: CompiledModel?, limit: Int,
+    _ counts: ConditionLock<SpecializationCounts>
+  ) {
+    self.counts = counts
     self.index = index
     self.loaded = loaded
     let lanes = ExecutionContextPool()
@@ -39,9 +44,6 @@ final class GraphSpecializations: Sendable {
     standard = Mutex(model.map { Standard(pool: SessionPool($0, lanes), exclusions: loaded.fallback.exclusions()) })
     specializations = SpecializationCache(limit: limit)
   }
-
-  /// The costs of sizes other than the usual ones.
-  var specializationCounts: SpecializationCounts { counts.withLock(\.self) }
 
   /// Returns the specialization for these types, made at its first use; only the most recently used are kept.
   ///

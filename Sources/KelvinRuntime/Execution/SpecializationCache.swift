@@ -40,9 +40,13 @@ package final class SpecializationCache<Key: Hashable & Sendable, Value: Sendabl
     state.withLock { $0.entries.values.count { if case .made = $0 { true } else { false } } }
   }
 
-  /// The values that are kept now.
-  package var values: [Value] {
-    state.withLock { $0.entries.values.compactMap { if case .made(let value, _) = $0 { value } else { nil } } }
+  /// The value of a key if it is kept now.
+  package subscript(key: Key) -> Value? {
+    state.withLock { state in
+      guard case .made(let value, _) = state.entries[key] else { return nil }
+      state.entries[key] = .made(value, lastUse: state.tick())
+      return value
+    }
   }
 
   /// Returns the value of a key, made by `make` at its first use.
