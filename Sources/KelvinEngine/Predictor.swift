@@ -164,7 +164,9 @@ package final class Predictor: Sendable {
       do {
         return try loaded.fallback.withFallback(size: try executor.binding.size(values)) { exclusions in
           try executor.run(values, backings: backings, cancellation) { graph, types in
-            try graphs[graph].pool(types, exclusions, cancellation)
+            try graphs[graph].model(types, exclusions, cancellation)
+          } withSession: { graph, model, outputs, body in
+            try graphs[graph].contexts.withSession(of: model, outputs, cancellation, body)
           }
         }
       } catch let flow as DynamicShapeControlFlow {
@@ -212,7 +214,9 @@ package final class Predictor: Sendable {
         isRead = true
         return try loaded.fallback.withFallback(size: try executor.binding.size(values)) { exclusions in
           try executor.run(values, backings: backings, cancellation) { graph, types in
-            StateSessions(model: try graphs[graph].pool(types, exclusions, cancellation).model, states: state)
+            try graphs[graph].model(types, exclusions, cancellation)
+          } withSession: { _, model, _, body in
+            try state.using(model, body)
           }
         }
       }

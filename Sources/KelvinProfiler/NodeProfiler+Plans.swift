@@ -16,7 +16,7 @@ extension NodeProfiler {
     let budget = checkBudget(runs)
     let start = clock.now()
     // The sessions share memory, which would otherwise grow with the number of plans.
-    let memory = SessionArena()
+    let memory = ExecutionContext()
     var mixes: [PlanMeasurement] = []
     while mixes.count < wanted, !isCancelled, let solution = design.next() {
       // When compilation takes long, half of the plans are enough.
@@ -46,7 +46,7 @@ extension NodeProfiler {
     observe(.init(phase: "planning with what was measured", fraction: 0.8))
     if let best = try bestPlan(measured) {
       do {
-        measured.tried = [try PlanMeasurement(best, context, request, inputs: inputs, memory: SessionArena())]
+        measured.tried = [try PlanMeasurement(best, context, request, inputs: inputs, memory: ExecutionContext())]
       } catch {
         measured.remarks.append("the best plan could not be run: \(error)")
       }

@@ -19,13 +19,13 @@ final class PlanMeasurement: Disturbable {
   /// The reason for which the plan failed; nil while it takes part.
   private(set) var failure: String?
 
-  /// - Parameter memory: the arena of the session, which it shares with other plans that run in turns.
+  /// - Parameter memory: the memory of the session, which it shares with other plans that run in turns.
   init(
-    _ solution: PlanSolution, _ context: ModelContext, _ request: PlanRequest, inputs: [Tensor], memory: SessionArena
+    _ solution: PlanSolution, _ context: ModelContext, _ request: PlanRequest, inputs: [Tensor], memory: ExecutionContext
   ) throws {
     self.solution = solution
     session = try context.compile(solution, precision: request.precision, threads: request.threads)
-      .makeSession(memory: memory)
+      .makeSession(in: memory)
     _ = try session.run(inputs)
   }
 

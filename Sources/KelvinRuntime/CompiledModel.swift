@@ -184,10 +184,10 @@ package final class CompiledModel: Sendable {
   ///   - measuresNodes: whether the session records each node's time.
   ///   - outputs: memory for outputs, by index. An output is written in place if the buffer fits it and the output
   ///     has host memory of its own: see `Session.callerOwnedOutputs`.
-  ///   - memory: the arena, which sessions share one run at a time; a new one unless given.
+  ///   - context: provides the memory, which sessions share one run at a time; a new one unless given.
   package func makeSession(
-    measuresNodes: Bool = false, outputs: [Int: CallerBuffer] = [:], memory: SessionArena = SessionArena()
+    measuresNodes: Bool = false, outputs: [Int: CallerBuffer] = [:], in context: ExecutionContext = ExecutionContext()
   ) throws(RuntimeError) -> Session {
-    try Session(self, measuresNodes: measuresNodes, outputs: outputs, memory: memory)
+    try Session(self, measuresNodes: measuresNodes, outputs: outputs, states: nil, in: context)
   }
 }

@@ -5,14 +5,12 @@ package import KelvinMeasurements
 
 /// One caller's inferences with a compiled model: its invocations on every device, bound to memory.
 ///
-/// A session has one owner at a time. Sessions with memory of their own may run at the same time; sessions that share
-/// a `SessionArena` must take turns. After creation, `run` allocates nothing on the CPU path.
+/// A session has one owner at a time. Sessions with memory of their own may run at the same time; sessions in one
+/// `ExecutionContext` must take turns. After creation, `run` allocates nothing on the CPU path.
 package final class Session {
   package let model: CompiledModel
-  private let memory: SessionArena
-  /// The generation of the memory when the session was bound.
-  private let generation: Int
-  private let arenas: [String: any Buffer]
+  /// The context's buffers by device, retained because the context may replace them.
+  private let buffers: [(device: String, buffer: any Buffer)]
   /// Retained because copies only store addresses. Their owner is not retained, because it may retain this session.
   private let stateBuffers: [any Buffer]
   private let invocations: [any Invocation]
@@ -29,19 +27,22 @@ package final class Session {
   /// The number of copies made by the latest run, including copies within shared memory.
   package private(set) var transferCount = 0
 
+  /// The caller's memory that the session was made for.
+  private let lent: [Int: CallerBuffer]
   /// The indices of the outputs that runs write to memory of the caller.
   package let callerOwnedOutputs: Set<Int>
 
   /// - Parameters:
-  ///   - outputs: the caller's memory for outputs, by index.
+  ///   - lent: the caller's memory for outputs, by index.
   ///   - states: memory of the states, whose owner moves the contents to the session's devices; the session's own
   ///     unless given.
-  ///   - memory: the arena, which sessions share one run at a time.
+  ///   - context: provides the memory of values and scratch.
   init(
-    _ model: CompiledModel, measuresNodes: Bool, outputs lent: [Int: CallerBuffer] = [:], states: StateMemory? = nil,
-    memory: SessionArena
+    _ model: CompiledModel, measuresNodes: Bool, outputs lent: [Int: CallerBuffer], states: StateMemory?,
+    in context: ExecutionContext
   ) throws(RuntimeError) {
     self.model = model
+    self.lent = lent
     let states = states ?? StateMemory()
     var callerBuffers: [ValueID: CallerBuffer] = [:]
     var callerOwnedOutputs: Set<Int> = []
@@ -57,21 +58,25 @@ package final class Session {
     self.callerOwnedOutputs = callerOwnedOutputs
     record = measuresNodes ? SessionRecord(model.schedule, host: model.host) : nil
     do {
-      var arenas: [String: any Buffer] = [:]
-      for (domain, byteCount) in model.layout.arenas {
-        let device = domain == BufferLayout.hostDomain ? model.devices[model.host] : model.devices[domain]
-        arenas[domain] = try device.map { device throws(DeviceError) in
-          try memory.buffer(.values, byteCount: max(byteCount, bufferAlignment), on: device)
-        }
-      }
-      var stateBuffers: [any Buffer] = []
-      for (state, domain) in zip(model.graph.states, model.layout.stateDomains) {
+      func device(_ domain: String) -> any Device {
         guard let device = model.devices[domain == BufferLayout.hostDomain ? model.host : domain] else {
           preconditionFailure("no device for the domain \(domain)")
         }
+        return device
+      }
+      var buffers: [(device: String, buffer: any Buffer)] = []
+      var arenas: [String: any Buffer] = [:]
+      for (domain, byteCount) in model.layout.arenas {
+        let device = device(domain)
+        let arena = try context.valueBuffer(max(byteCount, bufferAlignment), on: device)
+        arenas[domain] = arena
+        buffers.append((device.info.id, arena))
+      }
+      var stateBuffers: [any Buffer] = []
+      for (state, domain) in zip(model.graph.states, model.layout.stateDomains) {
         stateBuffers.append(
           try states.buffer(
-            state.name, byteCount: model.graph[state.read].type.byteCount, domain: domain, on: device))
+            state.name, byteCount: model.graph[state.read].type.byteCount, domain: domain, on: device(domain)))
       }
       func slice(_ value: ValueID, on device: String) -> BufferSlice {
         let slot = model.layout.slot(value, on: device)
@@ -88,10 +93,10 @@ package final class Session {
         scratchSizes[segment.device] = max(scratchSizes[segment.device] ?? 0, executable.scratchByteCount)
       }
       var scratch: [String: any Buffer] = [:]
-      for (device, size) in scratchSizes where size > 0 {
-        scratch[device] = try model.devices[device].map { device throws(DeviceError) in
-          try memory.buffer(.scratch, byteCount: size, on: device)
-        }
+      for (id, size) in scratchSizes where size > 0 {
+        let made = try context.scratchBuffer(size, on: device(id))
+        scratch[id] = made
+        buffers.append((id, made))
       }
       var invocations: [any Invocation] = []
       for (segment, executable) in zip(model.schedule.segments, model.executables) {
@@ -108,18 +113,17 @@ package final class Session {
       steps = try StepBinder(model, slice: slice).bind(model.schedule.steps)
       inputs = model.graph.inputs.map { slice($0, on: model.host) }
       outputs = model.graph.outputs.map { slice($0, on: model.host) }
-      self.memory = memory
-      generation = memory.generation
-      self.arenas = arenas
+      self.buffers = buffers
       self.stateBuffers = stateBuffers
       self.invocations = invocations
       isInFlight = Array(repeating: false, count: invocations.count)
     } catch { throw .device(error) }
   }
 
-  /// Whether the arena's memory was replaced by larger memory since the session was bound. The session still works,
-  /// but keeps the smaller memory alive.
-  package var isOutgrown: Bool { generation != memory.generation }
+  /// Whether the session was made for this memory of the caller: the same outputs at the same addresses.
+  func wasMade(for outputs: [Int: CallerBuffer]) -> Bool {
+    lent.count == outputs.count && outputs.allSatisfy { lent[$0.key]?.hostPointer == $0.value.hostPointer }
+  }
 
   /// Passes the memory to which an input's elements must be written before `run`: dense, row-major, in the graph's
   /// type.
@@ -142,10 +146,12 @@ package final class Session {
     return UnsafeMutableRawBufferPointer(start: pointer, count: slice.byteCount)
   }
 
-  /// By device, the bytes of the arena and of the model's packed weights. Additional memory of drivers is not
-  /// included.
+  /// By device, the bytes of the session's memory and of the model's packed weights. Additional memory of drivers is
+  /// not included.
   package var byteCounts: [String: Int] {
-    memory.byteCounts.merging(model.weightReport.packed.map { ($0.device, $0.bytes) }, uniquingKeysWith: +)
+    Dictionary(
+      buffers.map { ($0.device, $0.buffer.byteCount) } + model.weightReport.packed.map { ($0.device, $0.bytes) },
+      uniquingKeysWith: +)
   }
 
   /// Runs one inference on the inputs written before. Returns when the outputs can be read. Inputs must be written

@@ -6,14 +6,14 @@ import KelvinRuntime
 /// The caller's memory for the outputs of a graph, checked against a specialization of it.
 struct OutputBackings: Sendable {
   private let backings: [String: OutputBacking]
-  /// The arrays that a session may write directly.
-  let memory: OutputMemory
+  /// The memory that a session may write directly, by output index in the graph.
+  let buffers: [Int: CallerBuffer]
 
   /// - Parameter places: the destinations of the graph's outputs.
   /// - Throws: `featureType` for a backing that does not fit its output, or is given for two outputs.
   init(_ given: [String: OutputBacking], _ places: [FunctionExecutor.Place], _ graph: Graph) throws(ModelError) {
     var backings: [String: OutputBacking] = [:]
-    var arrays: [Int: MultiArray] = [:]
+    var buffers: [Int: CallerBuffer] = [:]
     var owners: [ObjectIdentifier: String] = [:]
     for (name, backing) in given.sorted(by: { $0.key < $1.key }) {
       guard let place = places.first(where: { $0.feature?.name == name }), let feature = place.feature else { continue }
@@ -28,11 +28,11 @@ struct OutputBackings: Sendable {
       }
       backings[name] = backing
       if case .multiArray(let array) = backing, array.isDense, array.dataType.scalar == type.scalar {
-        arrays[index] = array
+        buffers[index] = CallerBuffer(array.memory, owner: array)
       }
     }
     self.backings = backings
-    memory = OutputMemory(arrays)
+    self.buffers = buffers
   }
 
   private static func check(_ backing: OutputBacking, _ feature: Feature, _ type: TensorType) throws(ModelError) {

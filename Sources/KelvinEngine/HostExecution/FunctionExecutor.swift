@@ -100,25 +100,28 @@ package struct FunctionExecutor: Sendable {
     package var seconds: Double
   }
 
-  /// Executes the function once. `lender` returns the specialization of a graph for its inputs' types.
+  /// Executes the function once.
   ///
   /// - Parameters:
   ///   - values: the result of `FeatureBinding.values(_:)`.
   ///   - backings: the caller's memory for outputs.
+  ///   - compiled: returns the specialization of a graph for its inputs' types.
+  ///   - withSession: calls its last argument with a session of a graph's specialization, which may write to the given
+  ///     memory of the caller.
   /// - Throws: `ModelError` naming a missing or unfit input, or an unfit backing; the error of a host operation; the
-  ///   errors of `lender` and of running.
+  ///   errors of `compiled`, of `withSession` and of running.
   func run(
     _ values: DictionaryFeatureProvider, backings: [String: OutputBacking] = [:], _ cancellation: Cancellation? = nil,
-    lender: (_ graph: Int, _ types: SlotTypes) throws -> any SessionProvider
+    compiled: (_ graph: Int, _ types: SlotTypes) throws -> CompiledModel,
+    withSession: (_ graph: Int, CompiledModel, [Int: CallerBuffer], (Session) throws -> Void) throws -> Void
   ) throws -> Result {
     var state = State(values: values, shapes: try binding.shapes(values))
     try checkBackings(backings)
     var seconds = 0.0
     try run(steps, &state, cancellation) { index, part, places, state in
-      let lender = try lender(index, types(part, state))
-      let graph = lender.model.graph
-      let backings = try OutputBackings(backings, places, graph)
-      try lender.withSession(backings.memory, cancellation) { session in
+      let model = try compiled(index, types(part, state))
+      let backings = try OutputBackings(backings, places, model.graph)
+      try withSession(index, model, backings.buffers) { session in
         try binding.write(values, state.slots, to: session)
         let began = ContinuousClock.now
         try session.run(cancellation)
@@ -141,22 +144,20 @@ package struct FunctionExecutor: Sendable {
   /// Executes the parts in order and passes each graph to `visit` before it runs.
   ///
   /// - Parameter visit: receives a graph's index and the types of its inputs, once per iteration inside a loop.
-  ///   `inputs` returns their tensors in the order of a graph built for these types. The result runs the graph; nil
-  ///   ends the execution.
+  ///   `inputs` returns their tensors in the order of a graph built for these types. The result is the compiled graph;
+  ///   nil ends the execution.
   /// - Throws: the errors of `run` and of `visit`.
   func visit(
     _ values: DictionaryFeatureProvider,
-    _ visit: (_ graph: Int, _ types: SlotTypes, _ inputs: (Graph) throws -> [Tensor]) throws -> (any SessionProvider)?
+    _ visit: (_ graph: Int, _ types: SlotTypes, _ inputs: (Graph) throws -> [Tensor]) throws -> CompiledModel?
   ) throws {
     var state = State(values: values, shapes: try binding.shapes(values))
     try run(steps, &state, nil) { index, part, places, state in
-      let lender = try visit(index, types(part, state)) { try inputs(of: $0, state.values, state.slots) }
-      guard let lender else { return false }
-      try lender.withSession(OutputMemory(), nil) { session in
-        try binding.write(values, state.slots, to: session)
-        try session.run()
-        for place in places where place.isRead { state.slots[place.slot] = .tensor(try session.output(place.index)) }
-      }
+      let model = try visit(index, types(part, state)) { try inputs(of: $0, state.values, state.slots) }
+      guard let session = try model?.makeSession() else { return false }
+      try binding.write(values, state.slots, to: session)
+      try session.run()
+      for place in places where place.isRead { state.slots[place.slot] = .tensor(try session.output(place.index)) }
       return true
     }
   }

@@ -41,7 +41,7 @@ struct LoadContext: Sendable {
   }
 
   /// Compiles a graph for the host of this machine, for a run without a plan.
-  func hosted(_ graph: PassedGraph, _ options: LoadOptions) throws -> SessionPool {
+  func hosted(_ graph: PassedGraph, _ options: LoadOptions) throws -> CompiledModel {
     let context = ModelContext(
       name: name, key: key, function: "\(function)/\(graph.part.name)", graph: graph.passed.graph, inventory: present,
       cache: nil, costs: CostSheet(), sources: sources)
@@ -50,7 +50,7 @@ struct LoadContext: Sendable {
     let solution = try context.planner.problem(context.graph, request).solve()
     let compiled = try context.compile(solution, precision: request.precision, threads: request.threads)
     WorkBudget.enter(.predicting)
-    return SessionPool(compiled, ExecutionContextPool())
+    return compiled
   }
 }
 

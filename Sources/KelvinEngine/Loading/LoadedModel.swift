@@ -227,7 +227,7 @@ package struct LoadedModel: Sendable {
   }
 
   /// Compiles one of the graphs for the host.
-  func hosted(_ index: Int, for types: SlotTypes) throws -> SessionPool {
+  func hosted(_ index: Int, for types: SlotTypes) throws -> CompiledModel {
     try site.hosted(try site.build(function.graphParts[index], for: types, options), options)
   }
 

@@ -13,7 +13,7 @@ final class GraphSpecializations: Sendable {
   }
 
   private struct Standard {
-    let pool: SessionPool
+    let model: CompiledModel
     /// The exclusions when it was compiled.
     let exclusions: DeviceFallback.Exclusions
   }
@@ -22,10 +22,11 @@ final class GraphSpecializations: Sendable {
   private let loaded: LoadedModel
   /// The specialization for the usual sizes; nil if sizes depend on data, or once one of its devices is excluded.
   private let standard: Mutex<Standard?>
-  private let specializations: SpecializationCache<Key, SessionPool>
+  private let specializations: SpecializationCache<Key, CompiledModel>
   /// The placements, by buckets of types.
   private let placements = SpecializationCache<Key, Placement>(limit: 32)
-  private let lanes: ExecutionContextPool
+  /// The contexts that run the specializations.
+  let contexts: ExecutionContextPool
   private let counts: ConditionLock<SpecializationCounts>
 
   /// - Parameters:
@@ -39,30 +40,32 @@ final class GraphSpecializations: Sendable {
     self.counts = counts
     self.index = index
     self.loaded = loaded
-    let lanes = ExecutionContextPool()
-    self.lanes = lanes
-    standard = Mutex(model.map { Standard(pool: SessionPool($0, lanes), exclusions: loaded.fallback.exclusions()) })
-    specializations = SpecializationCache(limit: limit)
+    let contexts = ExecutionContextPool()
+    self.contexts = contexts
+    if let model { contexts.add(model) }
+    standard = Mutex(model.map { Standard(model: $0, exclusions: loaded.fallback.exclusions()) })
+    specializations = SpecializationCache(limit: limit, didEvict: contexts.remove)
   }
 
   /// Returns the specialization for these types, made at its first use; only the most recently used are kept.
   ///
   /// - Parameter exclusions: the devices and nodes not to use.
-  func pool(_ types: SlotTypes, _ exclusions: DeviceFallback.Exclusions, _ cancellation: Cancellation?) throws
-    -> SessionPool
-  {
+  func model(
+    _ types: SlotTypes, _ exclusions: DeviceFallback.Exclusions, _ cancellation: Cancellation?
+  ) throws -> CompiledModel {
     let standard = standard(types, exclusions)
-    if let standard, types.fit(standard.model.graph) { return standard }
+    if let standard, types.fit(standard.graph) { return standard }
     let key = Key(types: types, exclusions: exclusions)
     return try specializations.value(for: key, cancellation) {
       do {
         let specialized = try loaded.graph(index, for: types, without: exclusions)
         let observer = CompiledModel.Observer(isCancelled: { cancellation?.isCancelled ?? false })
-        let placement = try placement(of: specialized, key, standard: standard?.model, cancellation)
+        let placement = try placement(of: specialized, key, standard: standard, cancellation)
         let compiled = try specialized.compile(placement, observer: observer)
         counts.withLock { $0.compilations += 1 }
         WorkBudget.enter(.predicting)
-        return SessionPool(compiled, lanes)
+        contexts.add(compiled)
+        return compiled
       } catch {
         // The limit of this prediction must not fail others that wait for the specialization: one of them then makes
         // it.
@@ -75,20 +78,20 @@ final class GraphSpecializations: Sendable {
   /// Returns the specialization for the usual sizes, unless it uses an excluded device, or was made without a device
   /// that is available again. It is dropped if one of its devices has failed, or had not enough memory for these
   /// sizes.
-  private func standard(_ types: SlotTypes, _ exclusions: DeviceFallback.Exclusions) -> SessionPool? {
-    let (kept, dropped) = standard.withLock { standard -> (SessionPool?, SessionPool?) in
+  private func standard(_ types: SlotTypes, _ exclusions: DeviceFallback.Exclusions) -> CompiledModel? {
+    let (kept, dropped) = standard.withLock { standard -> (CompiledModel?, CompiledModel?) in
       guard let known = standard else { return (nil, nil) }
-      let model = known.pool.model
+      let model = known.model
       guard model.usedDevices.isDisjoint(with: exclusions.devices.keys) else {
         guard model.isOut || types.fit(model.graph) else { return (nil, nil) }
         standard = nil
-        return (nil, known.pool)
+        return (nil, model)
       }
       let isWhole = known.exclusions.devices.keys.allSatisfy { exclusions.devices[$0] != nil }
-      return (isWhole ? known.pool : nil, nil)
+      return (isWhole ? model : nil, nil)
     }
-    // Releasing it may take long, so it happens after the lock is released.
-    return withExtendedLifetime(dropped) { kept }
+    if let dropped { contexts.remove(dropped) }
+    return kept
   }
 
   /// Returns the placement of a graph that was built for a key.

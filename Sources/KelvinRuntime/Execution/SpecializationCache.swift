@@ -31,9 +31,15 @@ package final class SpecializationCache<Key: Hashable & Sendable, Value: Sendabl
 
   package let limit: Int
   private let state = ConditionLock(State())
+  private let didEvict: @Sendable (Value) -> Void
 
-  /// - Parameter limit: the number of values that are kept, at least 1.
-  package init(limit: Int) { self.limit = max(1, limit) }
+  /// - Parameters:
+  ///   - limit: the number of values that are kept, at least 1.
+  ///   - didEvict: receives each value that is no longer kept.
+  package init(limit: Int, didEvict: @escaping @Sendable (Value) -> Void = { _ in }) {
+    self.limit = max(1, limit)
+    self.didEvict = didEvict
+  }
 
   /// The number of values that are kept now.
   package var count: Int {
@@ -85,7 +91,7 @@ package final class SpecializationCache<Key: Hashable & Sendable, Value: Sendabl
   private func lead(_ flight: Flight, _ key: Key, _ make: () throws -> Value) throws -> Value {
     let outcome = Result { try make() }
     // Releasing a value may take long, so it happens after the lock is released.
-    let dropped = state.withLock { state -> [Entry] in
+    let dropped = state.withLock { state -> [Value] in
       flight.outcome = outcome
       switch outcome {
       case .success(let value): state.entries[key] = .made(value, lastUse: state.tick())
@@ -93,14 +99,16 @@ package final class SpecializationCache<Key: Hashable & Sendable, Value: Sendabl
       }
       return evict(&state)
     }
-    return try withExtendedLifetime(dropped) { try outcome.get() }
+    dropped.forEach(didEvict)
+    return try outcome.get()
   }
 
-  private func evict(_ state: inout State) -> [Entry] {
-    let made = state.entries.compactMap { key, entry -> (key: Key, lastUse: Int)? in
-      if case .made(_, let lastUse) = entry { (key, lastUse) } else { nil }
+  private func evict(_ state: inout State) -> [Value] {
+    let made = state.entries.compactMap { key, entry -> (key: Key, value: Value, lastUse: Int)? in
+      if case .made(let value, let lastUse) = entry { (key, value, lastUse) } else { nil }
     }
     let oldest = made.sorted { $0.lastUse < $1.lastUse }.prefix(max(0, made.count - limit))
-    return oldest.compactMap { state.entries.removeValue(forKey: $0.key) }
+    for entry in oldest { state.entries[entry.key] = nil }
+    return oldest.map(\.value)
   }
 }

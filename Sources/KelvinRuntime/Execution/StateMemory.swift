@@ -20,11 +20,9 @@ package final class StateMemory: @unchecked Sendable {
   /// Whether a prediction whose result is invalid has changed the contents.
   private let isSpoiled = Mutex(false)
   private var cells: [String: Cell] = [:]
-  /// Sessions bound to these buffers, by compiled model; only the most recently used are kept.
-  private var sessions: [(model: ObjectIdentifier, session: Session)] = []
+  /// The sessions bound to these buffers, and the memory of their other values.
+  private var context = ExecutionContext(sessionLimit: StateMemory.sessionLimit)
   private static let sessionLimit = 4
-  /// The arena of these sessions.
-  private var memory = SessionArena()
   /// The failure of a prediction that used the memory, after which its contents are invalid.
   private var failure: DeviceError?
   /// Whether a prediction or `write` has changed the contents.
@@ -77,7 +75,7 @@ package final class StateMemory: @unchecked Sendable {
   /// Returns the session of a compiled model on this memory, after moving the contents to the model's devices. Call
   /// it only while the memory is borrowed.
   package func session(of model: CompiledModel) throws(RuntimeError) -> Session {
-    let session = try boundSession(model)
+    let session = try context.session(of: model, states: self)
     do {
       for (state, domain) in zip(model.graph.states, model.layout.stateDomains) { try move(state.name, to: domain) }
     } catch { throw .device(error) }
@@ -98,7 +96,7 @@ package final class StateMemory: @unchecked Sendable {
       isUsed = true
       return result
     } catch RuntimeError.device(let error) {
-      sessions = []
+      context.drop { _ in true }
       // Invalid data is an error of the run, not of the device: the states keep their contents, as after a cancelled
       // run.
       guard error.isOfDevice else {
@@ -113,21 +111,9 @@ package final class StateMemory: @unchecked Sendable {
           reason: "\(error.reason); the state that the prediction was using is lost: make a new one with makeState()")
       }
       cells = [:]
-      memory = SessionArena()
+      context = ExecutionContext(sessionLimit: Self.sessionLimit)
       throw RuntimeError.device(failure ?? error)
     }
-  }
-
-  private func boundSession(_ model: CompiledModel) throws(RuntimeError) -> Session {
-    let key = ObjectIdentifier(model)
-    if let found = sessions.firstIndex(where: { $0.model == key }) {
-      sessions.append(sessions.remove(at: found))
-      return sessions[sessions.count - 1].session
-    }
-    defer { sessions.removeAll { $0.session.isOutgrown } }
-    let session = try Session(model, measuresNodes: false, states: self, memory: memory)
-    sessions = Array((sessions + [(key, session)]).suffix(Self.sessionLimit))
-    return session
   }
 
   /// Returns the buffer of a state in a domain, and creates it if there is none.

@@ -56,7 +56,7 @@ private final class ScratchExecutable: Executable {
   func bind(_ bindings: Bindings) throws(DeviceError) -> any Invocation { try inner.bind(bindings) }
 }
 
-@Suite struct SessionArenaTests {
+@Suite struct ExecutionContextTests {
   /// One node on the device, so many elements in and out.
   private func model(_ size: Int, on device: CountingDevice) throws -> CompiledModel {
     var builder = GraphBuilder(evaluator: ReferenceEvaluator())
@@ -74,13 +74,13 @@ private final class ScratchExecutable: Executable {
       threads: 1, storage: { _ in (MemoryPackedWeights(), NoBlobCache()) })
   }
 
-  private func session(_ size: Int, on device: CountingDevice, _ memory: SessionArena) throws -> Session {
-    try model(size, on: device).makeSession(memory: memory)
+  private func session(_ size: Int, on device: CountingDevice, _ context: ExecutionContext) throws -> Session {
+    try model(size, on: device).makeSession(in: context)
   }
 
   @Test func scratchIsAllocatedAsScratch() throws {
     let device = CountingDevice(.integratedGPU, scratch: 3000)
-    _ = try session(1000, on: device, SessionArena())
+    _ = try session(1000, on: device, ExecutionContext())
     #expect(device.madeScratch == [3000])
     #expect(!device.made.contains(3000))
   }
@@ -91,30 +91,43 @@ private final class ScratchExecutable: Executable {
     (.discreteGPU, [10_000, 10_100, 10_500, 11_000, 10_400, 64]),
   ])
   func fittingSizeAllocatesNoMemory(kind: DeviceInfo.Kind, sizes: [Int]) throws {
-    let (device, memory) = (CountingDevice(kind), SessionArena())
-    var sessions = try sizes[..<2].map { try session($0, on: device, memory) }
+    let (device, context) = (CountingDevice(kind), ExecutionContext())
+    var sessions = try sizes[..<2].map { try session($0, on: device, context) }
     let grown = device.made
-    #expect(grown.count == 2 && memory.generation == 1)
-    sessions += try sizes[2...].map { try session($0, on: device, memory) }
-    #expect(device.made == grown && memory.byteCount == grown.last)
+    #expect(grown.count == 2)
+    sessions += try sizes[2...].map { try session($0, on: device, context) }
+    #expect(device.made == grown && context.byteCount == grown.last)
     for (session, size) in zip(sessions, sizes) {
       let output = try session.run([Tensor([Float](repeating: -2, count: size), [size])])[0]
       #expect(output.floats == [Float](repeating: 2, count: size))
     }
   }
 
+  @Test func growthDropsSessionsOnTheSmallerMemory() throws {
+    let (device, context) = (CountingDevice(.discreteGPU), ExecutionContext())
+    let (small, large) = (try model(1000, on: device), try model(2000, on: device))
+    weak var dropped: Session?
+    dropped = try context.session(of: small)
+    #expect(dropped != nil)
+    _ = try context.session(of: large)
+    #expect(dropped == nil && !context.has(small, [:]) && context.has(large, [:]))
+    let made = device.made
+    _ = try context.session(of: small)
+    #expect(device.made == made && context.has(large, [:]))
+  }
+
   @Test(arguments: [DeviceInfo.Kind.cpu, .discreteGPU])
   func memoryGrowsByTheExactNeedNearTheLimit(kind: DeviceInfo.Kind) throws {
     let needed = try {
       let device = CountingDevice(kind)
-      _ = try session(10_100, on: device, SessionArena())
+      _ = try session(10_100, on: device, ExecutionContext())
       return try #require(device.made.max())
     }()
-    let (device, memory) = (CountingDevice(kind, largest: needed), SessionArena())
-    _ = try session(10_000, on: device, memory)
-    _ = try session(10_100, on: device, memory)
+    let (device, context) = (CountingDevice(kind, largest: needed), ExecutionContext())
+    _ = try session(10_000, on: device, context)
+    _ = try session(10_100, on: device, context)
     #expect(device.made.last == needed)
-    #expect(throws: RuntimeError.self) { _ = try session(20_000, on: device, memory) }
-    _ = try session(9000, on: device, memory)
+    #expect(throws: RuntimeError.self) { _ = try session(20_000, on: device, context) }
+    _ = try session(9000, on: device, context)
   }
 }
