@@ -1,3 +1,4 @@
+import KelvinGraph
 import KelvinImport
 
 extension MILOperation {
@@ -18,11 +19,8 @@ extension MILOperation {
     if own <= StagedControlFlow.depthLimit, let loop = MILHostLoop(self) {
       return .loop(
         StagedLoop(
-          body: StagedBlock(
-            operations: loop.body.map { $0.staged(depth: own) }, outputs: loop.results),
-          given: [],
-          carried: loop.carried.map { StagedLoop.Carried(start: $0.start, given: $0.given, left: $0.left) },
-          goesOn: loop.goesOn,
+          body: StagedBlock(operations: loop.body.map { $0.staged(depth: own) }, outputs: loop.results),
+          given: [], carried: loop.carried, goesOn: loop.goesOn,
           grows: mustRunOnHost || loop.body.contains(where: \.growsLists)
             || loop.carried.contains { carried in
               loop.body.contains { operation in

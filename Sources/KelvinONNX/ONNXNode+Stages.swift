@@ -1,3 +1,4 @@
+import KelvinGraph
 import KelvinImport
 
 extension ONNXNode {
@@ -27,9 +28,8 @@ extension ONNXNode {
       let isOpen = accumulatesWithoutLimit || loop.carried.contains { joins.join($0.given, into: $0.left) }
       return .loop(
         StagedLoop(
-          body: body, given: loop.given,
-          carried: loop.carried.map { StagedLoop.Carried(start: $0.start, given: $0.given, left: $0.left) },
-          goesOn: loop.goesOn, grows: !carriesLists && (isOpen || mustRunOnHost), isUnrolled: carriesLists))
+          body: body, given: loop.given, carried: loop.carried, goesOn: loop.goesOn,
+          grows: !carriesLists && (isOpen || mustRunOnHost), isUnrolled: carriesLists))
     }
     if depth < StagedControlFlow.depthLimit, let branch = try ONNXHostBranch(self) {
       let sides = [

@@ -1,18 +1,12 @@
+import KelvinGraph
 import KelvinImport
 
 /// A `while_loop` that the host executes, one iteration after another. The condition's block runs before the loop, on
 /// the initial values, and at the end of the body, on the values that an iteration produces.
 struct MILHostLoop {
-  struct Carried {
-    let start: String
-    let given: String
-    let left: String
-    /// The name of the operation's output; nil if it has no such output.
-    let result: String?
-  }
-
   let name: String
-  let carried: [Carried]
+  /// The loop's variables; a result is the name of the operation's output, or nil if it has no such output.
+  let carried: [LoopPart.Carried]
   /// The body's operations, followed by the condition's.
   let body: [MILOperation]
   /// The name of the value that tells whether there is another iteration.
@@ -36,7 +30,7 @@ struct MILHostLoop {
     self.test = test
     name = operation.name
     carried = variables.indices.map { index in
-      Carried(
+      LoopPart.Carried(
         start: variables[index].name ?? "\(operation.name)/variable\(index)", given: body.inputs[index].name,
         left: body.outputs[index], result: index < operation.outputs.count ? operation.outputs[index].name : nil)
     }

@@ -63,20 +63,17 @@ extension NetworkStage: SplittableStage {
     switch item.controlFlow {
     case .loop(let loop):
       guard let start = parts(loop.start, ".start"), let body = parts(loop.body, given: loop.carried.map(\.given))
-      else {
-        return nil
-      }
+      else { return nil }
       let carried = loop.carried.map { carried in
         LoopPart.Carried(
           start: carried.start, given: carried.given, left: carried.left,
-          result: slots[carried.name].flatMap { stage.outputs.contains($0) ? $0 : nil })
+          result: carried.result.flatMap { slots[$0] }.flatMap { stage.outputs.contains($0) ? $0 : nil })
       }
       return start + [
         .loop(
           LoopPart(
             name: loop.name, limit: loop.limit, condition: loop.condition, trip: nil, tripShape: [],
-            goesOn: loop.goesOn,
-            carried: carried, rows: [], captured: stage.inputs, body: body))
+            goesOn: loop.goesOn, carried: carried, rows: [], captured: stage.inputs, body: body))
       ]
     case .branch(let branch):
       guard let start = parts(branch.start, ".start"), let then = parts(branch.then, ".then"),

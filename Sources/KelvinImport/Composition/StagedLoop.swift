@@ -1,25 +1,12 @@
+package import KelvinGraph
+
 /// The properties of a loop that determine whether it is a node of a graph or the host executes it. On the host,
 /// iterations run one after another, in graphs specialized for the actual sizes.
 package struct StagedLoop {
-  /// A value that is carried from one iteration to the next.
-  package struct Carried {
-    /// The outer name of the initial value.
-    package var start: String
-    /// The names of the value at the start and at the end of an iteration.
-    package var given: String
-    package var left: String
-
-    package init(start: String, given: String, left: String) {
-      self.start = start
-      self.given = given
-      self.left = left
-    }
-  }
-
   package var body: StagedBlock
   /// The inputs of an iteration besides the carried values: its index and its slices.
   package var given: [String]
-  package var carried: [Carried]
+  package var carried: [LoopPart.Carried]
   /// The name of the value that tells whether there is another iteration; nil if the body does not compute it.
   package var goesOn: String?
   /// Whether the file shows that the size of a carried or accumulated value is not the same for all iterations.
@@ -29,7 +16,7 @@ package struct StagedLoop {
   package var isUnrolled = false
 
   package init(
-    body: StagedBlock, given: [String], carried: [Carried], goesOn: String? = nil, grows: Bool = false,
+    body: StagedBlock, given: [String], carried: [LoopPart.Carried], goesOn: String? = nil, grows: Bool = false,
     isUnrolled: Bool = false
   ) {
     self.body = body

@@ -3,22 +3,6 @@ import KelvinImport
 
 /// A `Loop` or `Scan` that the host executes, one iteration after another.
 struct ONNXHostLoop {
-  struct Carried {
-    let start: String
-    let given: String
-    let left: String
-    /// The name of the output; nil if nothing reads it.
-    let result: String?
-  }
-
-  struct Rows {
-    let row: ONNXValueInfo
-    /// The name of the output; nil if nothing reads it.
-    let result: String?
-    var axis = 0
-    var isBackwards = false
-  }
-
   let node: ONNXNode
   let body: ONNXGraph
   /// The value that holds the greatest number of iterations.
@@ -31,9 +15,10 @@ struct ONNXHostLoop {
   private(set) var truth: String?
   /// The body's output that tells whether there is another iteration.
   private(set) var goesOn: String?
-  private(set) var carried: [Carried] = []
+  private(set) var carried: [LoopPart.Carried] = []
   private(set) var scanned: [LoopPart.Scanned] = []
-  private(set) var rows: [Rows] = []
+  /// The accumulated outputs, except those that nothing reads.
+  private(set) var rows: [LoopPart.Rows] = []
 
   /// The inputs of an iteration besides the carried values.
   var given: [String] { [trip?.name].compactMap { $0 } + scanned.map(\.slice) }
@@ -57,12 +42,8 @@ struct ONNXHostLoop {
     limit = node.inputs[0].isEmpty ? nil : node.inputs[0]
     condition = node.inputs[1].isEmpty ? nil : node.inputs[1]
     (trip, truth, goesOn) = (body.inputs[0], body.inputs[1].name, body.outputs[0].name)
-    carried = (0..<count).map { index in
-      Carried(
-        start: node.inputs[index + 2], given: body.inputs[index + 2].name, left: body.outputs[index + 1].name,
-        result: result(index))
-    }
-    rows = (count..<(body.outputs.count - 1)).map { Rows(row: body.outputs[$0 + 1], result: result($0)) }
+    carry(count, from: 2, left: 1)
+    rows = (count..<(body.outputs.count - 1)).compactMap { rows(of: body.outputs[$0 + 1], result: $0) }
     return true
   }
 
@@ -79,25 +60,48 @@ struct ONNXHostLoop {
       let backwards = list("scan_input_directions", scannedCount), let rowAxes = list("scan_output_axes", rowCount),
       let rowsBackwards = list("scan_output_directions", rowCount)
     else { return false }
-    carried = (0..<count).map { index in
-      Carried(
-        start: node.inputs[index], given: body.inputs[index].name, left: body.outputs[index].name,
-        result: result(index))
-    }
+    carry(count, from: 0, left: 0)
     scanned = (0..<scannedCount).map { index in
       LoopPart.Scanned(
         whole: node.inputs[count + index], slice: body.inputs[count + index].name, axis: axes[index],
         isBackwards: backwards[index] != 0)
     }
-    rows = (0..<rowCount).map { index in
-      Rows(
-        row: body.outputs[count + index], result: result(count + index), axis: rowAxes[index],
+    rows = (0..<rowCount).compactMap { index in
+      rows(
+        of: body.outputs[count + index], result: count + index, axis: rowAxes[index],
         isBackwards: rowsBackwards[index] != 0)
     }
     return true
   }
 
+  /// Sets the carried values, given the places of the first ones among the inputs and the body's outputs.
+  private mutating func carry(_ count: Int, from input: Int, left output: Int) {
+    carried = (0..<count).map { index in
+      LoopPart.Carried(
+        start: node.inputs[index + input], given: body.inputs[index + input].name,
+        left: body.outputs[index + output].name, result: result(index))
+    }
+  }
+
+  private func rows(
+    of row: ONNXValueInfo, result index: Int, axis: Int = 0, isBackwards: Bool = false
+  ) -> LoopPart.Rows? {
+    result(index).map {
+      LoopPart.Rows(row: row.name, result: $0, rowType: row.rowType, axis: axis, isBackwards: isBackwards)
+    }
+  }
+
+  /// Returns the name of an output; nil if nothing reads it.
   private func result(_ index: Int) -> String? {
     index < node.outputs.count && !node.outputs[index].isEmpty ? node.outputs[index] : nil
+  }
+}
+
+extension ONNXValueInfo {
+  /// The type of an accumulated output without rows, for a loop without iterations. It has the sizes that the file
+  /// declares.
+  fileprivate var rowType: TensorType {
+    let scalar = elementType.flatMap(ScalarType.init(onnx:)) ?? lowPrecisionType?.scalar ?? .float32
+    return TensorType(scalar, Shape((sizes ?? []).map { max($0.value ?? 0, 0) }))
   }
 }

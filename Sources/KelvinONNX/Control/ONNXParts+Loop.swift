@@ -27,18 +27,12 @@ extension ONNXParts {
         LoopPart.Carried(start: slots[0][$0], given: slots[1][$0], left: slots[2][$0], result: ends?[$0])
       }
     }
-    let rows = loop.rows.compactMap { rows in
-      rows.result.map {
-        LoopPart.Rows(
-          row: rows.row.name, result: $0, rowType: rows.row.rowType, axis: rows.axis, isBackwards: rows.isBackwards)
-      }
-    }
     return try start(of: loop.node, name, known, computed) + [
       .loop(
         LoopPart(
           name: loop.node.name, limit: loop.limit, condition: loop.condition, trip: loop.trip?.name,
           tripShape: loop.trip?.sizes?.count == 1 ? [1] : [], goesOn: loop.goesOn, carried: carried,
-          scanned: loop.scanned, rows: rows, captured: slots(of: computed), body: trips))
+          scanned: loop.scanned, rows: loop.rows, captured: slots(of: computed), body: trips))
     ]
   }
 
@@ -55,14 +49,5 @@ extension ONNXParts {
   private func slotsOfList(_ name: String) -> [String] {
     let slots = model.listSlots(name)
     return [slots.elements, slots.layout]
-  }
-}
-
-extension ONNXValueInfo {
-  /// The type of an accumulated output without rows, for a loop without iterations. It has the sizes that the file
-  /// declares.
-  fileprivate var rowType: TensorType {
-    let scalar = elementType.flatMap(ScalarType.init(onnx:)) ?? lowPrecisionType?.scalar ?? .float32
-    return TensorType(scalar, Shape((sizes ?? []).map { max($0.value ?? 0, 0) }))
   }
 }

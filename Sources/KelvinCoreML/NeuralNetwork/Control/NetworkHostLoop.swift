@@ -1,20 +1,15 @@
+import KelvinGraph
 import KelvinImport
 
 /// A loop that the host executes, one iteration after another. The condition's network runs before the loop and at the
 /// end of each iteration.
 struct NetworkHostLoop {
-  struct Carried {
-    let name: String
-    let start: String
-    let given: String
-    let left: String
-  }
-
   let name: String
   /// The network before the loop, which produces the initial values.
   let start: NetworkTensors
   let body: NetworkTensors
-  let carried: [Carried]
+  /// The carried tensors; a result is the tensor's name.
+  let carried: [LoopPart.Carried]
   /// The slots with the greatest number of iterations, with whether there is a first iteration (both produced by
   /// `start`), and with whether there is another iteration (produced by `body`). Nil for a slot that the loop does not
   /// have.
@@ -62,7 +57,8 @@ struct NetworkHostLoop {
     condition = isConditional ? start.leave(.truth(layer.condition)) : trip.unbroken.map { start.leave(.truth($0)) }
     goesOn = end.goesOn.map { inside.leave(.truth($0)) }
     carried = zip(names, given).map { name, given in
-      Carried(name: name, start: start.leave(.tensor(name)), given: given, left: inside.leave(.tensor(name)))
+      LoopPart.Carried(
+        start: start.leave(.tensor(name)), given: given, left: inside.leave(.tensor(name)), result: name)
     }
     (name, mustRunOnHost) = (layer.name, layer.mustRunOnHost)
     (self.start, self.body) = (start, inside)
@@ -87,8 +83,7 @@ struct NetworkHostLoop {
 
   var staged: StagedLoop {
     StagedLoop(
-      body: StagedBlock(operations: body.operations, outputs: body.left), given: [],
-      carried: carried.map { StagedLoop.Carried(start: $0.start, given: $0.given, left: $0.left) }, goesOn: goesOn,
+      body: StagedBlock(operations: body.operations, outputs: body.left), given: [], carried: carried, goesOn: goesOn,
       grows: mustRunOnHost || carried.contains { body.joins($0.given, into: $0.left) })
   }
 }
