@@ -4,6 +4,8 @@ package struct JSONObject: Encodable, Sendable, ExpressibleByDictionaryLiteral {
   package typealias Member = any Encodable & Sendable
 
   private var members: [(key: JSONKey, value: Member)]
+  /// An object whose keys this one also has.
+  private var base: Member?
 
   package init(dictionaryLiteral members: (String, Member?)...) {
     self.members = members.compactMap { key, value in value.map { (JSONKey(key), $0) } }
@@ -14,7 +16,15 @@ package struct JSONObject: Encodable, Sendable, ExpressibleByDictionaryLiteral {
     if let value { members.append((JSONKey(key), value)) }
   }
 
+  /// Returns an object with the keys of another value and of this object, which have no key in common.
+  package func extending(_ base: Member) -> JSONObject {
+    var object = self
+    object.base = base
+    return object
+  }
+
   package func encode(to encoder: any Encoder) throws {
+    try base?.encode(to: encoder)
     var fields = encoder.container(keyedBy: JSONKey.self)
     for (key, value) in members { try fields.encode(value, forKey: key) }
   }
@@ -45,4 +55,11 @@ package struct JSONKey: CodingKey {
 extension Collection {
   /// The collection, or nil if it is empty: a key without elements is left out of many documents.
   package var nonEmpty: Self? { isEmpty ? nil : self }
+}
+
+extension KeyedDecodingContainer {
+  /// Returns the value of a key, or a fallback if the key is absent or null.
+  package func decode<Value: Decodable>(_ key: Key, or fallback: Value) throws -> Value {
+    try decodeIfPresent(Value.self, forKey: key) ?? fallback
+  }
 }

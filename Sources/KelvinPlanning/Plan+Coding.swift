@@ -10,7 +10,7 @@ extension PlanCandidate: Codable {
     if let seconds = try fields.decodeIfPresent(Double.self, forKey: .seconds) {
       self.init(
         device: device, seconds: seconds,
-        source: try fields.decodeIfPresent(CostSource.self, forKey: .source) ?? .estimated,
+        source: try fields.decode(.source, or: .estimated),
         joules: try fields.decodeIfPresent(Double.self, forKey: .joules),
         regret: try fields.decodeIfPresent(Double.self, forKey: .regret))
     } else {
@@ -19,13 +19,11 @@ extension PlanCandidate: Codable {
   }
 
   package func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: CodingKeys.self)
-    try fields.encode(device, forKey: .device)
-    try fields.encodeIfPresent(seconds, forKey: .seconds)
-    try fields.encodeIfPresent(source, forKey: .source)
-    try fields.encodeIfPresent(unsupported, forKey: .unsupported)
-    try fields.encodeIfPresent(joules, forKey: .joules)
-    try fields.encodeIfPresent(regret, forKey: .regret)
+    let document: JSONObject = [
+      "device": device, "seconds": seconds, "source": source, "unsupported": unsupported, "joules": joules,
+      "regret": regret,
+    ]
+    try document.encode(to: encoder)
   }
 }
 
@@ -39,41 +37,30 @@ extension Plan.Node: Codable {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
       name: try fields.decode(String.self, forKey: .name),
-      op: try fields.decodeIfPresent(String.self, forKey: .op) ?? "",
-      origins: try fields.decodeIfPresent([Plan.Origin].self, forKey: .origins) ?? [],
-      inputs: try fields.decodeIfPresent([String].self, forKey: .inputs) ?? [],
+      op: try fields.decode(.op, or: ""),
+      origins: try fields.decode(.origins, or: []),
+      inputs: try fields.decode(.inputs, or: []),
       device: try fields.decode(String.self, forKey: .device),
-      reason: try fields.decodeIfPresent(String.self, forKey: .reason) ?? "",
+      reason: try fields.decode(.reason, or: ""),
       regret: try fields.decodeIfPresent(Double.self, forKey: .regret),
-      candidates: try fields.decodeIfPresent([PlanCandidate].self, forKey: .candidates) ?? [],
-      transfers: try fields.decodeIfPresent([PlannedTransfer].self, forKey: .transfers) ?? [])
+      candidates: try fields.decode(.candidates, or: []),
+      transfers: try fields.decode(.transfers, or: []))
     computation = try fields.decodeIfPresent(String.self, forKey: .computation)
-    region = try fields.decodeIfPresent(String.self, forKey: .region) ?? ""
-    trips = try fields.decodeIfPresent(Double.self, forKey: .trips) ?? 1
-    part = try fields.decodeIfPresent(String.self, forKey: .part) ?? ""
+    region = try fields.decode(.region, or: "")
+    trips = try fields.decode(.trips, or: 1)
+    part = try fields.decode(.part, or: "")
     turns = try fields.decodeIfPresent(Double.self, forKey: .turns)
   }
 
   /// `regret` is always encoded: `null` when no other device may run the node. `region` and `trips` are encoded only
   /// for nodes within control flow, `turns` only for a branch or loop itself, `part` only when the plan has parts.
   package func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: CodingKeys.self)
-    try fields.encode(name, forKey: .name)
-    try fields.encode(op, forKey: .op)
-    try fields.encodeIfPresent(computation, forKey: .computation)
-    try fields.encode(origins, forKey: .origins)
-    try fields.encode(inputs, forKey: .inputs)
-    try fields.encode(device, forKey: .device)
-    try fields.encode(reason, forKey: .reason)
-    try fields.encode(regret, forKey: .regret)
-    try fields.encode(candidates, forKey: .candidates)
-    try fields.encode(transfers, forKey: .transfers)
-    if !region.isEmpty {
-      try fields.encode(region, forKey: .region)
-      try fields.encode(trips, forKey: .trips)
-    }
-    if !part.isEmpty { try fields.encode(part, forKey: .part) }
-    try fields.encodeIfPresent(turns, forKey: .turns)
+    let document: JSONObject = [
+      "name": name, "op": op, "computation": computation, "origins": origins, "inputs": inputs, "device": device,
+      "reason": reason, "regret": JSONNull(regret), "candidates": candidates, "transfers": transfers,
+      "region": region.nonEmpty, "trips": region.isEmpty ? nil : trips, "part": part.nonEmpty, "turns": turns,
+    ]
+    try document.encode(to: encoder)
   }
 }
 
@@ -97,7 +84,6 @@ extension Plan: Codable {
 
   package init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
-    func text(_ key: CodingKeys) throws -> String { try fields.decodeIfPresent(String.self, forKey: key) ?? "" }
     let version = try fields.decode(Int.self, forKey: .version)
     guard version == Plan.currentVersion else {
       throw PlanningError(
@@ -106,36 +92,28 @@ extension Plan: Codable {
     }
     self.init(
       subject: Subject(
-        model: try text(.model), modelKey: try text(.modelKey), graph: try text(.graph), machine: try text(.machine),
-        devices: try fields.decodeIfPresent([Device].self, forKey: .devices) ?? [], units: try text(.units),
-        precision: try text(.precision)),
-      goal: try fields.decodeIfPresent(Goal.self, forKey: .goal) ?? .latency,
-      predicted: try fields.decodeIfPresent(Double.self, forKey: .predicted) ?? 0,
-      method: try fields.decodeIfPresent(PlanSolution.Method.self, forKey: .method) ?? .approximate,
-      gap: try fields.decodeIfPresent(Double.self, forKey: .gap) ?? 0,
+        model: try fields.decode(.model, or: ""), modelKey: try fields.decode(.modelKey, or: ""),
+        graph: try fields.decode(.graph, or: ""), machine: try fields.decode(.machine, or: ""),
+        devices: try fields.decode(.devices, or: []), units: try fields.decode(.units, or: ""),
+        precision: try fields.decode(.precision, or: "")),
+      goal: try fields.decode(.goal, or: .latency),
+      predicted: try fields.decode(.predicted, or: 0),
+      method: try fields.decode(.method, or: .approximate),
+      gap: try fields.decode(.gap, or: 0),
       bestSingleDevice: try fields.decodeIfPresent(SingleDevice.self, forKey: .bestSingleDevice),
       nodes: try fields.decode([Node].self, forKey: .nodes))
-    parts = try fields.decodeIfPresent([Part].self, forKey: .parts) ?? []
+    parts = try fields.decode(.parts, or: [])
     holdsUpTo = try fields.decodeIfPresent([String: [Int]].self, forKey: .holdsUpTo)
   }
 
   package func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: CodingKeys.self)
-    try fields.encode(version, forKey: .version)
-    try fields.encode(subject.model, forKey: .model)
-    try fields.encode(subject.modelKey, forKey: .modelKey)
-    try fields.encode(subject.graph, forKey: .graph)
-    try fields.encode(subject.machine, forKey: .machine)
-    try fields.encode(subject.devices, forKey: .devices)
-    try fields.encode(subject.units, forKey: .units)
-    try fields.encode(subject.precision, forKey: .precision)
-    try fields.encode(goal, forKey: .goal)
-    try fields.encode(predicted, forKey: .predicted)
-    try fields.encode(method, forKey: .method)
-    try fields.encode(gap, forKey: .gap)
-    try fields.encode(bestSingleDevice, forKey: .bestSingleDevice)
-    try fields.encode(nodes, forKey: .nodes)
-    if !parts.isEmpty { try fields.encode(parts, forKey: .parts) }
-    try fields.encodeIfPresent(holdsUpTo, forKey: .holdsUpTo)
+    let document: JSONObject = [
+      "version": version, "model": subject.model, "modelKey": subject.modelKey, "graph": subject.graph,
+      "machine": subject.machine, "devices": subject.devices, "units": subject.units,
+      "precision": subject.precision, "goal": goal, "predicted": predicted, "method": method, "gap": gap,
+      "bestSingleDevice": JSONNull(bestSingleDevice), "nodes": nodes, "parts": parts.nonEmpty,
+      "holdsUpTo": holdsUpTo,
+    ]
+    try document.encode(to: encoder)
   }
 }

@@ -13,22 +13,18 @@ extension PlanningProblem.Node: Codable {
       inputs: try fields.decode([String].self, forKey: .inputs),
       outputs: try fields.decode([PlanningProblem.Value].self, forKey: .outputs),
       seconds: try fields.decode([String: Double].self, forKey: .seconds),
-      joules: try fields.decodeIfPresent([String: Double].self, forKey: .joules) ?? [:],
-      startSeconds: try fields.decodeIfPresent([String: Double].self, forKey: .startSeconds) ?? [:],
-      source: try fields.decodeIfPresent([String: CostSource].self, forKey: .source) ?? [:],
-      unsupported: try fields.decodeIfPresent([String: String].self, forKey: .unsupported) ?? [:])
+      joules: try fields.decode(.joules, or: [:]),
+      startSeconds: try fields.decode(.startSeconds, or: [:]),
+      source: try fields.decode(.source, or: [:]),
+      unsupported: try fields.decode(.unsupported, or: [:]))
   }
 
   package func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: CodingKeys.self)
-    try fields.encode(id, forKey: .id)
-    try fields.encode(inputs, forKey: .inputs)
-    try fields.encode(outputs, forKey: .outputs)
-    try fields.encode(seconds, forKey: .seconds)
-    if !joules.isEmpty { try fields.encode(joules, forKey: .joules) }
-    if !startSeconds.isEmpty { try fields.encode(startSeconds, forKey: .startSeconds) }
-    if !source.isEmpty { try fields.encode(source, forKey: .source) }
-    if !unsupported.isEmpty { try fields.encode(unsupported, forKey: .unsupported) }
+    let document: JSONObject = [
+      "id": id, "inputs": inputs, "outputs": outputs, "seconds": seconds, "joules": joules.nonEmpty,
+      "startSeconds": startSeconds.nonEmpty, "source": source.nonEmpty, "unsupported": unsupported.nonEmpty,
+    ]
+    try document.encode(to: encoder)
   }
 }
 
@@ -49,16 +45,15 @@ extension PlanningProblem.Value: Codable {
     self.init(
       value: try fields.decode(String.self, forKey: .value), bytes: try fields.decode(Int.self, forKey: .bytes),
       copies: copies,
-      signalSeconds: try fields.decodeIfPresent([String: Double].self, forKey: .signalSeconds) ?? [:])
+      signalSeconds: try fields.decode(.signalSeconds, or: [:]))
   }
 
   package func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: CodingKeys.self)
-    try fields.encode(value, forKey: .value)
-    try fields.encode(bytes, forKey: .bytes)
-    if copies == .infinity { try fields.encode(Self.never, forKey: .copies) }
-    if copies != 1, copies != .infinity { try fields.encode(copies, forKey: .copies) }
-    if !signalSeconds.isEmpty { try fields.encode(signalSeconds, forKey: .signalSeconds) }
+    let document: JSONObject = [
+      "value": value, "bytes": bytes, "copies": copies == .infinity ? Self.never : copies == 1 ? nil : copies,
+      "signalSeconds": signalSeconds.nonEmpty,
+    ]
+    try document.encode(to: encoder)
   }
 }
 
@@ -91,11 +86,8 @@ extension PlanningProblem: Codable {
 
   package init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
-    func optional<T: Decodable>(_ key: CodingKeys, _ none: T) throws -> T {
-      try fields.decodeIfPresent(T.self, forKey: key) ?? none
-    }
     var nodes = try fields.decode([Node].self, forKey: .nodes)
-    let joules: [String: [String: Double]] = try optional(.joules, [:])
+    let joules: [String: [String: Double]] = try fields.decode(.joules, or: [:])
     if !joules.isEmpty {
       let known = Set(nodes.map(\.id))
       if let stranger = joules.keys.filter({ !known.contains($0) }).min() {
@@ -105,7 +97,7 @@ extension PlanningProblem: Codable {
         nodes[i].joules.merge(joules[nodes[i].id] ?? [:]) { inNode, _ in inNode }
       }
     }
-    let goalName = try fields.decodeIfPresent(String.self, forKey: .goal) ?? Goal.latency.rawValue
+    let goalName = try fields.decode(.goal, or: Goal.latency.rawValue)
     guard let goal = Goal(rawValue: goalName) else {
       throw PlanningError(
         .unknown, "goal", "no goal is called '\(goalName)'",
@@ -119,31 +111,23 @@ extension PlanningProblem: Codable {
       outputs: try fields.decode([String].self, forKey: .outputs),
       nodes: nodes,
       goal: goal,
-      pins: try optional(.pins, [:]),
-      exclude: try optional(.exclude, []),
-      memory: try optional(.memory, [:]),
-      boundarySeconds: try optional(.boundarySeconds, [:]),
-      resource: try optional(.resource, [:]),
+      pins: try fields.decode(.pins, or: [:]),
+      exclude: try fields.decode(.exclude, or: []),
+      memory: try fields.decode(.memory, or: [:]),
+      boundarySeconds: try fields.decode(.boundarySeconds, or: [:]),
+      resource: try fields.decode(.resource, or: [:]),
       start: try fields.decodeIfPresent(Start.self, forKey: .start),
       power: try fields.decodeIfPresent(Power.self, forKey: .power))
   }
 
   package func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: CodingKeys.self)
-    try fields.encode(devices, forKey: .devices)
-    try fields.encode(host, forKey: .host)
-    try fields.encode(transfers, forKey: .transfers)
-    try fields.encode(inputs, forKey: .inputs)
-    try fields.encode(outputs, forKey: .outputs)
-    try fields.encode(nodes, forKey: .nodes)
-    if goal != .latency { try fields.encode(goal, forKey: .goal) }
-    if !pins.isEmpty { try fields.encode(pins, forKey: .pins) }
-    if !exclude.isEmpty { try fields.encode(exclude, forKey: .exclude) }
-    if !memory.isEmpty { try fields.encode(memory, forKey: .memory) }
-    if !boundarySeconds.isEmpty { try fields.encode(boundarySeconds, forKey: .boundarySeconds) }
-    if !resource.isEmpty { try fields.encode(resource, forKey: .resource) }
-    try fields.encodeIfPresent(start, forKey: .start)
-    try fields.encodeIfPresent(power, forKey: .power)
+    let document: JSONObject = [
+      "devices": devices, "host": host, "transfers": transfers, "inputs": inputs, "outputs": outputs, "nodes": nodes,
+      "goal": goal == .latency ? nil : goal, "pins": pins.nonEmpty, "exclude": exclude.nonEmpty,
+      "memory": memory.nonEmpty, "boundarySeconds": boundarySeconds.nonEmpty, "resource": resource.nonEmpty,
+      "start": start, "power": power,
+    ]
+    try document.encode(to: encoder)
   }
 }
 
@@ -154,9 +138,9 @@ extension PlanningProblem.Start {
   package init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
-      load: try fields.decodeIfPresent(Double.self, forKey: .load) ?? 0,
-      runs: try fields.decodeIfPresent(Int.self, forKey: .runs) ?? 0,
-      devices: try fields.decodeIfPresent([String: Double].self, forKey: .devices) ?? [:])
+      load: try fields.decode(.load, or: 0),
+      runs: try fields.decode(.runs, or: 0),
+      devices: try fields.decode(.devices, or: [:]))
   }
 }
 

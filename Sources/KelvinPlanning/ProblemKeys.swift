@@ -1,4 +1,5 @@
 import FoundationEssentials
+import KelvinBasics
 
 /// Finds the keys of a problem document that are not read. Each gives a remark, or an error if it looks like a
 /// misspelled key.
@@ -13,16 +14,6 @@ struct ProblemKeys: Decodable {
     /// The path of the object; empty for the document itself.
     var path: [any CodingKey]
     var known: [String]
-  }
-
-  private struct AnyKey: CodingKey {
-    let stringValue: String
-    let intValue: Int?
-    init(stringValue: String) {
-      self.stringValue = stringValue
-      intValue = nil
-    }
-    init?(intValue: Int) { nil }
   }
 
   /// An object's known keys, and the objects within it.
@@ -46,10 +37,10 @@ struct ProblemKeys: Decodable {
     ])
 
   init(from decoder: any Decoder) throws {
-    try look(at: try decoder.container(keyedBy: AnyKey.self), Self.document)
+    try look(at: try decoder.container(keyedBy: JSONKey.self), Self.document)
   }
 
-  private mutating func look(at object: KeyedDecodingContainer<AnyKey>, _ shape: Shape) throws {
+  private mutating func look(at object: KeyedDecodingContainer<JSONKey>, _ shape: Shape) throws {
     for key in object.allKeys.sorted(by: { $0.stringValue < $1.stringValue }) {
       guard shape.known.contains(key.stringValue) else {
         strangers.append(UnknownKey(key: key.stringValue, path: object.codingPath, known: shape.known))
@@ -57,10 +48,10 @@ struct ProblemKeys: Decodable {
       }
       guard let inner = shape.inside[key.stringValue] else { continue }
       // Other types of values are rejected by the problem's own decoding.
-      if let one = try? object.nestedContainer(keyedBy: AnyKey.self, forKey: key) {
+      if let one = try? object.nestedContainer(keyedBy: JSONKey.self, forKey: key) {
         try look(at: one, inner)
       } else if var list = try? object.nestedUnkeyedContainer(forKey: key) {
-        while !list.isAtEnd, let one = try? list.nestedContainer(keyedBy: AnyKey.self) { try look(at: one, inner) }
+        while !list.isAtEnd, let one = try? list.nestedContainer(keyedBy: JSONKey.self) { try look(at: one, inner) }
       }
     }
   }

@@ -27,14 +27,9 @@ struct JSONObjectTests {
     #expect(try text(object) == #"{"list":[{"number":1},{"number":2}],"more":{"x":true}}"#)
   }
 
-  /// The encoder writes the keys of several objects into one, as documents do that extend another.
   @Test func anObjectExtendsAnother() throws {
-    struct Extended: Encodable {
-      func encode(to encoder: any Encoder) throws {
-        try (["a": 1] as JSONObject).encode(to: encoder)
-        try (["b": 2] as JSONObject).encode(to: encoder)
-      }
-    }
-    #expect(String(decoding: try JSONText.encode(Extended(), layout: .line), as: UTF8.self) == #"{"a":1,"b":2}"#)
+    let base: JSONObject = ["a": 1]
+    #expect(try text((["b": 2] as JSONObject).extending(base)) == #"{"a":1,"b":2}"#)
+    #expect(try text((["c": 3] as JSONObject).extending(["a": 1])) == #"{"a":1,"c":3}"#)
   }
 }

@@ -41,32 +41,29 @@ package struct FunctionPlanDocument: Encodable, Sendable {
     return ([head.paragraph(width: width)] + sections).joined(separator: "\n")
   }
 
-  private enum CodingKeys: String, CodingKey {
-    case foldedAway, transferSeconds, estimates, powers, whatIf, objective, regrets, envelope, trials
-  }
-
   /// Encodes a single graph's document unchanged. For several graphs, `trials` has the trials by graph name, and
   /// `objective` is present for goals whose costs add up.
   package func encode(to encoder: any Encoder) throws {
     guard parts.count > 1 else { return try parts[0].encode(to: encoder) }
-    try plan.encode(to: encoder)
-    var fields = encoder.container(keyedBy: CodingKeys.self)
-    try fields.encode(parts.flatMap(\.foldedAway), forKey: .foldedAway)
-    var seen: Set<String> = []
-    try fields.encode(parts.flatMap(\.estimates).filter { seen.insert($0.device).inserted }, forKey: .estimates)
-    seen = []
-    try fields.encode(parts.flatMap(\.powers).filter { seen.insert($0.device).inserted }, forKey: .powers)
-    try fields.encodeIfPresent(parts[0].whatIf, forKey: .whatIf)
     let solutions = parts.map(\.explanation.solution)
-    try fields.encode(solutions.flatMap(\.transfers).reduce(0) { $0 + $1.seconds }, forKey: .transferSeconds)
-    if plan.goal == .latency || plan.goal == .oneShot {
-      try fields.encode(solutions.reduce(0) { $0 + $1.objective }, forKey: .objective)
-    }
-    try fields.encode(parts.allSatisfy(\.explanation.hasExactRegrets) ? "exact" : "bounds", forKey: .regrets)
-    try fields.encodeIfPresent(parts[0].budget, forKey: .envelope)
-    let trials = parts.compactMap { part in
-      part.trial.map { (part.plan.parts.first?.name ?? "", $0) }
-    }
-    if !trials.isEmpty { try fields.encode(Dictionary(uniqueKeysWithValues: trials), forKey: .trials) }
+    let isSum = plan.goal == .latency || plan.goal == .oneShot
+    let trials = parts.compactMap { part in part.trial.map { (part.plan.parts.first?.name ?? "", $0) } }
+    let document: JSONObject = [
+      "foldedAway": parts.flatMap(\.foldedAway), "estimates": parts.flatMap(\.estimates).first(ofEach: \.device),
+      "powers": parts.flatMap(\.powers).first(ofEach: \.device), "whatIf": parts[0].whatIf,
+      "transferSeconds": solutions.flatMap(\.transfers).reduce(0) { $0 + $1.seconds },
+      "objective": isSum ? solutions.reduce(0) { $0 + $1.objective } : nil,
+      "regrets": parts.allSatisfy(\.explanation.hasExactRegrets) ? "exact" : "bounds", "envelope": parts[0].budget,
+      "trials": Dictionary(uniqueKeysWithValues: trials).nonEmpty,
+    ]
+    try document.extending(plan).encode(to: encoder)
+  }
+}
+
+extension Array {
+  /// Returns the first element of each value of a property, in order.
+  fileprivate func first(ofEach property: (Element) -> some Hashable) -> [Element] {
+    var seen: Set<AnyHashable> = []
+    return filter { seen.insert(property($0)).inserted }
   }
 }

@@ -1,3 +1,4 @@
+import KelvinBasics
 import KelvinDevices
 package import KelvinEngine
 import KelvinGraph
@@ -26,24 +27,6 @@ package struct PlanDocument: Encodable, Sendable {
   let trial: TrialReport?
   /// The trials of this graph, earlier or current; nil if there are none.
   let tried: TriedPlans?
-
-  private struct SingleDevice: Encodable {
-    var device: String
-    var predicted: Double
-    /// The measured seconds; absent if the plan was not run on this machine.
-    var measured: Double?
-  }
-
-  /// Whether a plan was run on this machine, and the measured seconds.
-  private struct Standing: Encodable {
-    var here: Bool
-    var measured: Double?
-
-    init(measured: Double?) {
-      here = measured != nil
-      self.measured = measured
-    }
-  }
 
   struct DeviceDraw: Encodable, Sendable {
     var device: String
@@ -181,39 +164,22 @@ package struct PlanDocument: Encodable, Sendable {
     }
   }
 
-  private enum CodingKeys: String, CodingKey {
-    case foldedAway, transferSeconds, singleDevices, weights, estimates, powers, whatIf
-    case objective, lowerBound, bottleneck, joules, framesPerSecond, limitedBy, startSeconds, flips, remark, regrets
-    case envelope, trial, tried, wouldRun
-  }
-
+  /// `tried` tells whether the plan was run on this machine, and its measured seconds.
   package func encode(to encoder: any Encoder) throws {
-    try plan.encode(to: encoder)
-    var fields = encoder.container(keyedBy: CodingKeys.self)
-    try fields.encode(foldedAway, forKey: .foldedAway)
-    try fields.encodeIfPresent(weights, forKey: .weights)
-    try fields.encode(estimates, forKey: .estimates)
-    try fields.encode(powers, forKey: .powers)
-    try fields.encodeIfPresent(whatIf, forKey: .whatIf)
-    try fields.encode(explanation.solution.transfers.reduce(0) { $0 + $1.seconds }, forKey: .transferSeconds)
-    try fields.encode(
-      explanation.singleDevices.map {
-        SingleDevice(device: $0.device, predicted: $0.predicted, measured: measured($0.solution))
-      }, forKey: .singleDevices)
     let solution = explanation.solution
-    try fields.encode(solution.objective, forKey: .objective)
-    try fields.encode(solution.lowerBound, forKey: .lowerBound)
-    try fields.encodeIfPresent(solution.bottleneck, forKey: .bottleneck)
-    try fields.encodeIfPresent(solution.joules, forKey: .joules)
-    try fields.encodeIfPresent(solution.framesPerSecond, forKey: .framesPerSecond)
-    try fields.encodeIfPresent(solution.limitedBy, forKey: .limitedBy)
-    try fields.encodeIfPresent(solution.startSeconds, forKey: .startSeconds)
-    try fields.encodeIfPresent(solution.flips, forKey: .flips)
-    try fields.encodeIfPresent(solution.remark, forKey: .remark)
-    try fields.encode(explanation.hasExactRegrets ? "exact" : "bounds", forKey: .regrets)
-    try fields.encodeIfPresent(budget, forKey: .envelope)
-    try fields.encodeIfPresent(trial, forKey: .trial)
-    try fields.encode(Standing(measured: measured(solution)), forKey: .tried)
-    if let proven { try fields.encode(proven, forKey: .wouldRun) }
+    let measured = measured(solution)
+    let document: JSONObject = [
+      "foldedAway": foldedAway, "weights": weights, "estimates": estimates, "powers": powers, "whatIf": whatIf,
+      "transferSeconds": solution.transfers.reduce(0) { $0 + $1.seconds },
+      "singleDevices": explanation.singleDevices.map { single -> JSONObject in
+        ["device": single.device, "predicted": single.predicted, "measured": self.measured(single.solution)]
+      },
+      "objective": solution.objective, "lowerBound": solution.lowerBound, "bottleneck": solution.bottleneck,
+      "joules": solution.joules, "framesPerSecond": solution.framesPerSecond, "limitedBy": solution.limitedBy,
+      "startSeconds": solution.startSeconds, "flips": solution.flips, "remark": solution.remark,
+      "regrets": explanation.hasExactRegrets ? "exact" : "bounds", "envelope": budget, "trial": trial,
+      "tried": ["here": measured != nil, "measured": measured] as JSONObject, "wouldRun": proven,
+    ]
+    try document.extending(plan).encode(to: encoder)
   }
 }

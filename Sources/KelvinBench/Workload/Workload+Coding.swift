@@ -13,14 +13,6 @@ extension Workload: Codable {
     case queue, inFlight, prompt, tokens, governor, reserve, coload
   }
 
-  private struct AnyKey: CodingKey {
-    var stringValue: String
-    var intValue: Int? { nil }
-    init?(stringValue: String) { self.stringValue = stringValue }
-    init?(intValue: Int) { nil }
-    init(_ text: String) { stringValue = text }
-  }
-
   /// - Throws: `invalidWorkload`. The content of the file is not trusted.
   package init(json: Data, document: String) throws(BenchmarkError) {
     func refuse(_ reason: String) -> BenchmarkError { .invalidWorkload(document: document, reason: reason) }
@@ -42,7 +34,7 @@ extension Workload: Codable {
 
   package init(from decoder: any Decoder) throws {
     let known = Set(CodingKeys.allCases.map(\.rawValue))
-    let keys = try decoder.container(keyedBy: AnyKey.self).allKeys.map(\.stringValue)
+    let keys = try decoder.container(keyedBy: JSONKey.self).allKeys.map(\.stringValue)
     func refuse(_ reason: String) -> BenchmarkError { .invalidWorkload(document: "file", reason: reason) }
     if let stranger = keys.filter({ !known.contains($0) }).min() {
       throw refuse(
@@ -60,12 +52,6 @@ extension Workload: Codable {
       throw refuse("kind: expected \(Kind.allCases.map(\.rawValue).joined(separator: ", ")), got \"\(kindName)\"")
     }
     let standard = workloads.first { $0.kind == kind } ?? Workload(name: "", kind: kind)
-    func integer(_ key: CodingKeys, _ fallback: Int) throws -> Int {
-      try fields.decodeIfPresent(Int.self, forKey: key) ?? fallback
-    }
-    func number(_ key: CodingKeys, _ fallback: Double) throws -> Double {
-      try fields.decodeIfPresent(Double.self, forKey: key) ?? fallback
-    }
     // A key without effect for this kind is rejected as a mistake.
     let foreign: [CodingKeys] =
       switch kind {
@@ -79,19 +65,24 @@ extension Workload: Codable {
     }
     self.init(
       name: try fields.decode(String.self, forKey: .name),
-      summary: try fields.decodeIfPresent(String.self, forKey: .summary) ?? "", kind: kind,
-      coldStarts: try integer(.coldStarts, standard.coldStarts), starts: try integer(.starts, standard.starts),
-      iterations: try integer(.iterations, standard.iterations), rounds: try integer(.rounds, standard.rounds),
-      warmSeconds: try number(.warmSeconds, standard.warmSeconds), warmUps: try integer(.warmUps, standard.warmUps),
-      framesPerSecond: try number(.fps, standard.framesPerSecond),
-      duration: try number(.duration, standard.duration), queue: try integer(.queue, standard.queue),
-      inFlight: try integer(.inFlight, standard.inFlight), prompt: try integer(.prompt, standard.prompt),
-      tokens: try integer(.tokens, standard.tokens),
-      isGoverned: try fields.decodeIfPresent(Bool.self, forKey: .governor) ?? standard.isGoverned,
-      reserve: try fields.decodeIfPresent([String: Double].self, forKey: .reserve) ?? [:],
+      summary: try fields.decode(.summary, or: ""), kind: kind,
+      coldStarts: try fields.decode(.coldStarts, or: standard.coldStarts),
+      starts: try fields.decode(.starts, or: standard.starts),
+      iterations: try fields.decode(.iterations, or: standard.iterations),
+      rounds: try fields.decode(.rounds, or: standard.rounds),
+      warmSeconds: try fields.decode(.warmSeconds, or: standard.warmSeconds),
+      warmUps: try fields.decode(.warmUps, or: standard.warmUps),
+      framesPerSecond: try fields.decode(.fps, or: standard.framesPerSecond),
+      duration: try fields.decode(.duration, or: standard.duration),
+      queue: try fields.decode(.queue, or: standard.queue),
+      inFlight: try fields.decode(.inFlight, or: standard.inFlight),
+      prompt: try fields.decode(.prompt, or: standard.prompt),
+      tokens: try fields.decode(.tokens, or: standard.tokens),
+      isGoverned: try fields.decode(.governor, or: standard.isGoverned),
+      reserve: try fields.decode(.reserve, or: [:]),
       coload: [:])
     if fields.contains(.coload) {
-      let items = try fields.nestedContainer(keyedBy: AnyKey.self, forKey: .coload)
+      let items = try fields.nestedContainer(keyedBy: JSONKey.self, forKey: .coload)
       for key in items.allKeys.sorted(by: { $0.stringValue < $1.stringValue }) {
         let isQuantity = ["memory", "cache"].contains(key.stringValue)
         let text =
@@ -103,37 +94,25 @@ extension Workload: Codable {
     }
   }
 
+  /// Writes the keys that have an effect for the workload's kind.
   package func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: CodingKeys.self)
-    try fields.encode(Self.format, forKey: .format)
-    try fields.encode(Self.version, forKey: .version)
-    try fields.encode(name, forKey: .name)
-    try fields.encode(summary, forKey: .summary)
-    try fields.encode(kind, forKey: .kind)
-    try fields.encode(coldStarts, forKey: .coldStarts)
-    try fields.encode(starts, forKey: .starts)
-    if kind == .tokens {
-      try fields.encode(prompt, forKey: .prompt)
-      try fields.encode(tokens, forKey: .tokens)
-    } else {
-      try fields.encode(iterations, forKey: .iterations)
-      try fields.encode(rounds, forKey: .rounds)
-      try fields.encode(warmSeconds, forKey: .warmSeconds)
-      try fields.encode(warmUps, forKey: .warmUps)
-    }
-    if kind == .stream { try fields.encode(framesPerSecond, forKey: .fps) }
-    if kind != .oneShot { try fields.encode(duration, forKey: .duration) }
-    if kind == .stream {
-      try fields.encode(queue, forKey: .queue)
-      try fields.encode(isGoverned, forKey: .governor)
-    }
-    if kind == .throughput { try fields.encode(inFlight, forKey: .inFlight) }
-    if !reserve.isEmpty { try fields.encode(reserve, forKey: .reserve) }
-    guard !otherLoad.isEmpty || !coload.isEmpty else { return }
-    var items = fields.nestedContainer(keyedBy: AnyKey.self, forKey: .coload)
-    for (device, share) in coload { try items.encode(share, forKey: AnyKey(device)) }
-    if memoryTraffic > 0 { try items.encode(otherLoad.memoryText, forKey: AnyKey("memory")) }
-    if cachePressure > 0 { try items.encode(otherLoad.cacheText, forKey: AnyKey("cache")) }
+    let (isTokens, isStream) = (kind == .tokens, kind == .stream)
+    let otherAmounts: JSONObject = [
+      "memory": memoryTraffic > 0 ? otherLoad.memoryText : nil,
+      "cache": cachePressure > 0 ? otherLoad.cacheText : nil,
+    ]
+    let document: JSONObject = [
+      "format": Self.format, "version": Self.version, "name": name, "summary": summary, "kind": kind,
+      "coldStarts": coldStarts, "starts": starts,
+      "prompt": isTokens ? prompt : nil, "tokens": isTokens ? tokens : nil,
+      "iterations": isTokens ? nil : iterations, "rounds": isTokens ? nil : rounds,
+      "warmSeconds": isTokens ? nil : warmSeconds, "warmUps": isTokens ? nil : warmUps,
+      "fps": isStream ? framesPerSecond : nil, "duration": kind == .oneShot ? nil : duration,
+      "queue": isStream ? queue : nil, "governor": isStream ? isGoverned : nil,
+      "inFlight": kind == .throughput ? inFlight : nil, "reserve": reserve.nonEmpty,
+      "coload": otherLoad.isEmpty && coload.isEmpty ? nil : otherAmounts.extending(coload),
+    ]
+    try document.encode(to: encoder)
   }
 
   private static func describe(_ error: DecodingError) -> String {

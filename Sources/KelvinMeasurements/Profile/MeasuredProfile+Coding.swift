@@ -1,3 +1,5 @@
+import KelvinBasics
+
 extension MeasuredProfile: Codable {
   private enum CodingKeys: String, CodingKey {
     case format, version, kelvinVersion, label, note, isPartial, machine, devices, nodes, work, transfers, corun,
@@ -6,40 +8,29 @@ extension MeasuredProfile: Codable {
 
   package init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
-    func part<T: Decodable>(_ key: CodingKeys, _ none: T) throws -> T {
-      try fields.decodeIfPresent(T.self, forKey: key) ?? none
-    }
     self.init(
       kelvinVersion: try fields.decode(String.self, forKey: .kelvinVersion),
       machine: try fields.decode(MachineDescription.self, forKey: .machine),
       devices: try fields.decode([DeviceIdentity].self, forKey: .devices),
       nodes: try fields.decode([String: [String: NodeCost]].self, forKey: .nodes),
       transfers: try fields.decode([TransferCost].self, forKey: .transfers),
-      startup: try part(.startup, [:]), work: try part(.work, [:]), corun: try part(.corun, []),
-      models: try part(.models, [:]), accuracy: try part(.accuracy, [:]), trials: try part(.trials, []),
-      label: try part(.label, .measured),
-      note: try fields.decodeIfPresent(String.self, forKey: .note), isPartial: try part(.isPartial, false))
-    if try part(.version, Self.version) < 3 { nameByEffectivePrecision() }
+      startup: try fields.decode(.startup, or: [:]), work: try fields.decode(.work, or: [:]),
+      corun: try fields.decode(.corun, or: []),
+      models: try fields.decode(.models, or: [:]), accuracy: try fields.decode(.accuracy, or: [:]),
+      trials: try fields.decode(.trials, or: []),
+      label: try fields.decode(.label, or: .measured),
+      note: try fields.decodeIfPresent(String.self, forKey: .note), isPartial: try fields.decode(.isPartial, or: false))
+    if try fields.decode(.version, or: Self.version) < 3 { nameByEffectivePrecision() }
   }
 
   package func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: CodingKeys.self)
-    try fields.encode(Self.format, forKey: .format)
-    try fields.encode(Self.version, forKey: .version)
-    try fields.encode(kelvinVersion, forKey: .kelvinVersion)
-    try fields.encode(label, forKey: .label)
-    try fields.encodeIfPresent(note, forKey: .note)
-    if isPartial { try fields.encode(true, forKey: .isPartial) }
-    try fields.encode(machine, forKey: .machine)
-    try fields.encode(devices, forKey: .devices)
-    try fields.encode(nodes, forKey: .nodes)
-    try fields.encode(work, forKey: .work)
-    try fields.encode(transfers, forKey: .transfers)
-    try fields.encode(corun, forKey: .corun)
-    try fields.encode(startup, forKey: .startup)
-    try fields.encode(models, forKey: .models)
-    if !accuracy.isEmpty { try fields.encode(accuracy, forKey: .accuracy) }
-    if !trials.isEmpty { try fields.encode(trials, forKey: .trials) }
+    let document: JSONObject = [
+      "format": Self.format, "version": Self.version, "kelvinVersion": kelvinVersion, "label": label, "note": note,
+      "isPartial": isPartial ? true : nil, "machine": machine, "devices": devices, "nodes": nodes, "work": work,
+      "transfers": transfers, "corun": corun, "startup": startup, "models": models, "accuracy": accuracy.nonEmpty,
+      "trials": trials.nonEmpty,
+    ]
+    try document.encode(to: encoder)
   }
 
   /// - Parameters:

@@ -1,3 +1,5 @@
+import KelvinBasics
+
 /// The clock that timed a node.
 package enum TimingSource: String, Sendable, Hashable, Codable {
   case hostClock = "host clock"
@@ -75,26 +77,22 @@ extension NodeCost: Codable {
       seconds: seconds,
       interval: try fields.decodeIfPresent(ConfidenceInterval.self, forKey: .interval)
         ?? ConfidenceInterval(lower: seconds, upper: seconds, confidence: 0),
-      samples: try fields.decodeIfPresent(Int.self, forKey: .samples) ?? 1,
-      source: try fields.decodeIfPresent(TimingSource.self, forKey: .source) ?? .stated,
-      isNoisy: try fields.decodeIfPresent(Bool.self, forKey: .isNoisy) ?? false,
+      samples: try fields.decode(.samples, or: 1),
+      source: try fields.decode(.source, or: .stated),
+      isNoisy: try fields.decode(.isNoisy, or: false),
       joules: try fields.decodeIfPresent(Double.self, forKey: .joules),
       cold: try fields.decodeIfPresent(Double.self, forKey: .cold),
       compile: try fields.decodeIfPresent(Double.self, forKey: .compile))
   }
 
   package func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: CodingKeys.self)
-    try fields.encode(seconds, forKey: .seconds)
-    if source != .stated {
-      try fields.encode(interval, forKey: .interval)
-      try fields.encode(samples, forKey: .samples)
-      try fields.encode(source, forKey: .source)
-      try fields.encode(isNoisy, forKey: .isNoisy)
-    }
-    try fields.encodeIfPresent(joules, forKey: .joules)
-    try fields.encodeIfPresent(cold, forKey: .cold)
-    try fields.encodeIfPresent(compile, forKey: .compile)
+    let isStated = source == .stated
+    let document: JSONObject = [
+      "seconds": seconds, "interval": isStated ? nil : interval, "samples": isStated ? nil : samples,
+      "source": isStated ? nil : source, "isNoisy": isStated ? nil : isNoisy, "joules": joules, "cold": cold,
+      "compile": compile,
+    ]
+    try document.encode(to: encoder)
   }
 }
 
@@ -144,8 +142,8 @@ extension TransferCost: Codable {
       from: try fields.decode(String.self, forKey: .from), to: try fields.decode(String.self, forKey: .to),
       latency: try fields.decode(Double.self, forKey: .latency),
       bytesPerSecond: try fields.decode(Double.self, forKey: .bytesPerSecond),
-      samples: try fields.decodeIfPresent(Int.self, forKey: .samples) ?? 1,
-      isNoisy: try fields.decodeIfPresent(Bool.self, forKey: .isNoisy) ?? false,
+      samples: try fields.decode(.samples, or: 1),
+      isNoisy: try fields.decode(.isNoisy, or: false),
       watts: try fields.decodeIfPresent(Double.self, forKey: .watts),
       copyLatency: try fields.decodeIfPresent(Double.self, forKey: .copyLatency),
       copyBytesPerSecond: try fields.decodeIfPresent(Double.self, forKey: .copyBytesPerSecond))

@@ -1,3 +1,5 @@
+import KelvinBasics
+
 /// The work of a node, from which its cost is estimated when it was not measured.
 package struct NodeWork: Sendable, Hashable, Codable {
   package var op: String
@@ -133,10 +135,9 @@ extension ProfiledModel.Value: Codable {
   }
 
   package func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: CodingKeys.self)
-    try fields.encode(value, forKey: .value)
-    try fields.encode(bytes, forKey: .bytes)
-    if copies == .infinity { try fields.encode(Self.never, forKey: .copies) }
-    if copies != 1, copies != .infinity { try fields.encode(copies, forKey: .copies) }
+    let document: JSONObject = [
+      "value": value, "bytes": bytes, "copies": copies == .infinity ? Self.never : copies == 1 ? nil : copies,
+    ]
+    try document.encode(to: encoder)
   }
 }

@@ -12,13 +12,6 @@ extension DetectionHead {
     case strides, anchors, labels, background, normalization, confidence, iou, perClass, maximum
   }
 
-  private struct AnyKey: CodingKey {
-    let stringValue: String
-    var intValue: Int? { nil }
-    init?(stringValue: String) { self.stringValue = stringValue }
-    init?(intValue: Int) { nil }
-  }
-
   /// The fields that are valid for some families only.
   private static let particular: [Field: Set<Family>] = [
     .outputs: [.yolov3, .yolov5, .yolov8, .yolov10, .yolox],
@@ -35,7 +28,7 @@ extension DetectionHead {
 
     init(from decoder: any Decoder) throws {
       let known = Set(Field.allCases.map(\.rawValue))
-      let keys = try decoder.container(keyedBy: AnyKey.self).allKeys.map(\.stringValue)
+      let keys = try decoder.container(keyedBy: JSONKey.self).allKeys.map(\.stringValue)
       if let stranger = keys.filter({ !known.contains($0) }).min() {
         throw Refusal(
           "the field '\(stranger)' is not known; there are \(Field.allCases.map(\.rawValue).joined(separator: ", "))")
@@ -80,12 +73,12 @@ extension DetectionHead {
       head.boxForm = try choice(.box, BoxForm.self) ?? head.boxForm
       head.unit = try choice(.unit, Unit.self) ?? head.unit
       head.activation = try choice(.activation, Activation.self)
-      head.hasObjectness = try fields.decodeIfPresent(Bool.self, forKey: .objectness) ?? head.hasObjectness
+      head.hasObjectness = try fields.decode(.objectness, or: head.hasObjectness)
       head.background = try choice(.background, Background.self) ?? head.background
       head.normalization = try choice(.normalization, PixelNormalization.self)
       head.minimumConfidence = try number(.confidence, 0...1) ?? head.minimumConfidence
       head.maximumOverlap = try number(.iou, 0...1) ?? head.maximumOverlap
-      head.isPerClass = try fields.decodeIfPresent(Bool.self, forKey: .perClass) ?? head.isPerClass
+      head.isPerClass = try fields.decode(.perClass, or: head.isPerClass)
       head.maximumCount = try number(.maximum, 1...largestCount) ?? head.maximumCount
       if let strides = try fields.decodeIfPresent([Int].self, forKey: .strides) {
         guard (1...16).contains(strides.count), strides.allSatisfy({ (1...4096).contains($0) }) else {

@@ -1,5 +1,6 @@
 public import FoundationEssentials
 import KelvinBasics
+import KelvinImages
 
 extension SegmentationObservation {
   /// Returns the outlines of a label along the edges of its pixels: one polygon for each region whose pixels are
@@ -32,7 +33,12 @@ extension SegmentationObservation {
   /// - Parameter tolerance: The tolerance, as in ``polygons(for:simplifiedBy:)``.
   /// - Throws: Errors of the JSON encoder.
   public func geoJSON(simplifiedBy tolerance: Double = 0) throws -> Data {
-    try JSONText.encode(SegmentationFeatures(self, polygons(tolerance)), layout: .line)
+    let polygons = polygons(tolerance)
+    let document: JSONObject = [
+      "type": "FeatureCollection", "size": [width, height], "unit": "pixel",
+      "features": parts.map { $0.feature(polygons[UInt8($0.index)] ?? []) },
+    ]
+    return try JSONText.encode(document, layout: .line)
   }
 
   /// Returns the polygons of all parts, by class.
@@ -51,8 +57,35 @@ extension SegmentationObservation {
   public func runLengthJSON(isCompressed: Bool = true) throws -> Data {
     let runs = map.runLengths()
     return try JSONText.encode(
-      parts.compactMap { part in
-        runs[UInt8(part.index)].map { SegmentationRuns(part, $0, isCompressed: isCompressed) }
-      }, layout: .line)
+      parts.compactMap { part in runs[UInt8(part.index)].map { part.mask($0, isCompressed: isCompressed) } },
+      layout: .line)
+  }
+}
+
+extension SegmentationObservation.Part {
+  /// A GeoJSON feature. Its coordinates are polygons, rings and positions; a ring's last position repeats its first.
+  fileprivate func feature(_ polygons: [SegmentationPolygon]) -> JSONObject {
+    let rings = polygons.map { [$0.exterior] + $0.holes }
+    return [
+      "type": "Feature",
+      "geometry": [
+        "type": "MultiPolygon",
+        "coordinates": rings.map { $0.map { ring in (ring + ring.prefix(1)).map { [$0.x, $0.y] } } },
+      ] as JSONObject,
+      "properties": [
+        "class": index, "label": label, "color": color, "pixels": pixelCount, "share": share,
+      ] as JSONObject,
+    ]
+  }
+
+  /// A mask in the format of COCO's files.
+  fileprivate func mask(_ runs: RunLengths, isCompressed: Bool) -> JSONObject {
+    [
+      "class": index, "label": label, "color": color, "area": pixelCount,
+      "bbox": runs.boundingBox.map { [$0.x, $0.y, $0.width, $0.height] } ?? [],
+      "segmentation": [
+        "size": [runs.height, runs.width], "counts": isCompressed ? runs.compressed : runs.counts,
+      ] as JSONObject,
+    ]
   }
 }

@@ -85,28 +85,14 @@ extension DetectionEvaluation {
 
   public func details(of contender: Int) -> any Encodable & Sendable {
     let (result, precision) = (results[contender], results[contender].precision)
-    return Details(
-      averagePrecision: precision.mean, interval: result.interval?.ends,
-      atHalf: precision.atHalf, atThreeQuarters: precision.atThreeQuarters, averageRecall: precision.recall,
-      small: result.bySize[.small], medium: result.bySize[.medium], large: result.bySize[.large],
-      classes: byClass(of: contender).map { Details.Class(label: labels[$0.label], averagePrecision: $0.share) })
-  }
-
-  private struct Details: Encodable, Sendable {
-    struct Class: Encodable {
-      var label: String
-      var averagePrecision: Double
-    }
-
-    var averagePrecision: Double?
-    var interval: [Double]?
-    var atHalf: Double?
-    var atThreeQuarters: Double?
-    var averageRecall: Double?
-    var small: Double?
-    var medium: Double?
-    var large: Double?
-    var classes: [Class]
+    return [
+      "averagePrecision": precision.mean, "interval": result.interval?.ends, "atHalf": precision.atHalf,
+      "atThreeQuarters": precision.atThreeQuarters, "averageRecall": precision.recall,
+      "small": result.bySize[.small], "medium": result.bySize[.medium], "large": result.bySize[.large],
+      "classes": byClass(of: contender).map { one -> JSONObject in
+        ["label": labels[one.label], "averagePrecision": one.share]
+      },
+    ] as JSONObject
   }
 }
 

@@ -79,19 +79,10 @@ extension RegressionEvaluation {
 
   public func details(of contender: Int) -> any Encodable & Sendable {
     let result = results[contender]
-    return Details(
-      target: target, meanAbsoluteError: result.errors?.meanAbsolute,
-      interval: result.interval?.ends,
-      rootMeanSquareError: result.errors?.rootMeanSquare, largestError: result.errors?.largest,
-      determination: result.errors?.determination)
-  }
-
-  private struct Details: Encodable, Sendable {
-    var target: String
-    var meanAbsoluteError: Double?
-    var interval: [Double]?
-    var rootMeanSquareError: Double?
-    var largestError: Double?
-    var determination: Double?
+    return [
+      "target": target, "meanAbsoluteError": result.errors?.meanAbsolute, "interval": result.interval?.ends,
+      "rootMeanSquareError": result.errors?.rootMeanSquare, "largestError": result.errors?.largest,
+      "determination": result.errors?.determination,
+    ] as JSONObject
   }
 }

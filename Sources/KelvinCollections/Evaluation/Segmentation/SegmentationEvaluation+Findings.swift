@@ -109,28 +109,16 @@ extension SegmentationEvaluation {
 
   public func details(of contender: Int) -> any Encodable & Sendable {
     let result = results[contender]
-    return Details(
-      meanIntersectionOverUnion: result.scores.meanIntersectionOverUnion,
-      interval: result.interval?.ends, pixelAccuracy: result.scores.accuracy.share,
-      pixels: result.scores.accuracy.trials,
-      classes: overlaps(of: contender).map {
-        Details.Class(
-          label: labels[$0.label], pixels: result.scores.pixelCount(of: $0.label), intersectionOverUnion: $0.share)
-      })
-  }
-
-  private struct Details: Encodable, Sendable {
-    struct Class: Encodable {
-      var label: String
-      var pixels: Int
-      var intersectionOverUnion: Double
-    }
-
-    var meanIntersectionOverUnion: Double?
-    var interval: [Double]?
-    var pixelAccuracy: Double?
-    var pixels: Int
-    var classes: [Class]
+    return [
+      "meanIntersectionOverUnion": result.scores.meanIntersectionOverUnion, "interval": result.interval?.ends,
+      "pixelAccuracy": result.scores.accuracy.share, "pixels": result.scores.accuracy.trials,
+      "classes": overlaps(of: contender).map { one -> JSONObject in
+        [
+          "label": labels[one.label], "pixels": result.scores.pixelCount(of: one.label),
+          "intersectionOverUnion": one.share,
+        ]
+      },
+    ] as JSONObject
   }
 }
 
