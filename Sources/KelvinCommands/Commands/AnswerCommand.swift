@@ -63,18 +63,24 @@ struct AnswerCommand: ParsableCommand, ModelCommand {
     try output.validate(beside: format)
   }
 
-  private struct Document: Encodable {
-    struct Answer: Encodable {
-      var text: String
-      var score: Double
-      var start: Int?
-      var end: Int?
-    }
-
+  /// The answers to a question from a file, or the error.
+  private struct Result {
     var file: String?
     var question: String
-    var answers: [Answer]
+    var answers: [TextAnswer] = []
     var error: String?
+
+    var document: JSONObject {
+      [
+        "file": file, "question": question, "error": error,
+        "answers": answers.map { answer -> JSONObject in
+          [
+            "text": answer.text, "score": answer.score, "start": answer.range?.lowerBound,
+            "end": answer.range?.upperBound,
+          ]
+        },
+      ]
+    }
   }
 
   func run() throws {
@@ -86,65 +92,61 @@ struct AnswerCommand: ParsableCommand, ModelCommand {
     reader.overlap = overlap ?? min(reader.overlap, reader.windowLength / 2)
     reader.longestAnswer = longest
     reader.allowsNoAnswer = mayHaveNone
-    var documents: [Document] = []
+    var results: [Result] = []
     let progress = Progress("reading")
     let sources: [String?] = text == nil ? files : [nil]
     for (index, file) in sources.enumerated() {
       progress.update(Double(index) / Double(sources.count), file ?? "")
-      for document in try documentsOf(file, reader) {
-        if let error = document.error { Console.error(error) }
-        documents.append(document)
+      for result in try answered(file, reader) {
+        if let error = result.error { Console.error(error) }
+        results.append(result)
         if format == .jsonl {
           Progress.makeWay()
-          try printJSONLine(document)
+          try printJSONLine(result.document)
         }
       }
     }
     progress.finish()
     loaded.remarks.forEach(Console.note)
-    if output.json { try printJSON(documents) } else if format == .table { show(documents) }
+    if output.json { try printJSON(results.map(\.document)) } else if format == .table { show(results) }
     try page.write(
       ResultPage(
         title: "Answers", summary: files.isEmpty ? "from a text" : "from \(counted(files.count, "file"))",
-        tables: [.init(table(documents))]))
-    if documents.contains(where: { $0.error != nil }) { throw ReportedFailure(status: .badData) }
+        tables: [.init(table(results))]))
+    if results.contains(where: { $0.error != nil }) { throw ReportedFailure(status: .badData) }
   }
 
   /// Answers each question from a file, or from the string of `--text`.
-  private func documentsOf(_ file: String?, _ reader: QuestionAnswering) throws -> [Document] {
+  private func answered(_ file: String?, _ reader: QuestionAnswering) throws -> [Result] {
     let text: String
     do { text = try file.map(TextModelOptions.read) ?? self.text ?? "" } catch {
-      return question.map { Document(file: file, question: $0, answers: [], error: describe(error)) }
+      return question.map { Result(file: file, question: $0, error: describe(error)) }
     }
     return try question.map { question in
       do {
         let answers = try reader.answers(to: question, in: text, count: top)
-        return Document(
-          file: file, question: question,
-          answers: answers.map {
-            .init(text: $0.text, score: $0.score, start: $0.range?.lowerBound, end: $0.range?.upperBound)
-          })
+        return Result(file: file, question: question, answers: answers)
       } catch let error as ModelError where error.code == .featureType {
-        return Document(file: file, question: question, answers: [], error: describe(error))
+        return Result(file: file, question: question, error: describe(error))
       }
     }
   }
 
-  private func show(_ documents: [Document]) {
-    if documents.contains(where: { $0.error == nil }) { Console.print(table(documents).text()) }
+  private func show(_ results: [Result]) {
+    if results.contains(where: { $0.error == nil }) { Console.print(table(results).text()) }
   }
 
-  private func table(_ documents: [Document]) -> TextTable {
+  private func table(_ results: [Result]) -> TextTable {
     var table = TextTable(
       .init("QUESTION", shrinksTo: 16), .init("ANSWER", shrinksTo: 20), .init("SCORE", .right), .init("PLACE", .right))
-    for document in documents where document.error == nil {
-      let name = document.file.map { files.count > 1 ? "\($0): " : "" } ?? ""
-      for (rank, answer) in document.answers.enumerated() {
+    for result in results where result.error == nil {
+      let name = result.file.map { files.count > 1 ? "\($0): " : "" } ?? ""
+      for (rank, answer) in result.answers.enumerated() {
         table.add(
-          rank == 0 ? name + document.question : "", answer.start == nil ? "—" : answer.text,
-          HumanReadable.percent(answer.score), answer.start.map { "\($0)…\(answer.end ?? $0)" } ?? "none")
+          rank == 0 ? name + result.question : "", answer.range == nil ? "—" : answer.text,
+          HumanReadable.percent(answer.score), answer.range.map { "\($0.lowerBound)…\($0.upperBound)" } ?? "none")
       }
-      if document.answers.isEmpty { table.add(name + document.question, "—", "", "") }
+      if result.answers.isEmpty { table.add(name + result.question, "—", "", "") }
     }
     return table
   }

@@ -21,15 +21,6 @@ struct CategoriesCommand: ParsableCommand {
 
   private static let usualLimit = 40
 
-  private struct Document: Encodable {
-    var identifier: String
-    var images: Int
-    /// Deprecated: the former key of `images`.
-    var pictures: Int
-    var share: Double
-    var example: String
-  }
-
   func validate() throws {
     if let limit, limit < 1 { throw ValidationError("--limit takes a number from 1, got \(limit)") }
   }
@@ -43,10 +34,12 @@ struct CategoriesCommand: ParsableCommand {
     func share(_ category: PhotoCategory) -> Double { Double(category.count) / Double(max(count, 1)) }
     if output.json {
       try printJSON(
-        shown.map {
-          Document(
-            identifier: $0.identifier, images: $0.count, pictures: $0.count, share: share($0),
-            example: collection.path(of: $0.example))
+        shown.map { category -> JSONObject in
+          [
+            "identifier": category.identifier, "images": category.count,
+            // Deprecated: the former key of `images`.
+            "pictures": category.count, "share": share(category), "example": collection.path(of: category.example),
+          ]
         })
     } else {
       printTable(shown, of: categories.count, share)

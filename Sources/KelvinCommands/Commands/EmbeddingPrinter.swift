@@ -12,13 +12,6 @@ enum TextFormat: String, CaseIterable, ExpressibleByArgument {
 
 /// A printer for the embeddings of strings.
 struct EmbeddingPrinter {
-  struct Document: Encodable {
-    var text: String
-    var embedding: [Float]
-    /// The similarity to the string of `--like`.
-    var similarity: Float?
-  }
-
   let texts: [String]
   let vectors: [[Float]]
   /// The vector of the string of `--like`.
@@ -33,8 +26,8 @@ struct EmbeddingPrinter {
     return all.sorted { ($1.1, $0.0) < ($0.1, $1.0) }.prefix(count).map { ($0.0, $0.1) }
   }
 
-  var documents: [Document] {
-    ranked.map { Document(text: texts[$0.place], embedding: vectors[$0.place], similarity: $0.similarity) }
+  var documents: [JSONObject] {
+    ranked.map { ["text": texts[$0.place], "embedding": vectors[$0.place], "similarity": $0.similarity] }
   }
 
   var table: TextTable {

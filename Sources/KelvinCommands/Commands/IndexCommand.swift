@@ -56,26 +56,7 @@ struct IndexCommand: ParsableCommand, ModelCommand {
   @OptionGroup var page: ReportOption
   @OptionGroup var output: OutputOptions
 
-  private struct Fault: Encodable {
-    var image: String
-    var error: String
-  }
-
-  private struct Document: Encodable {
-    var folder: String
-    var index: String
-    var images: Int
-    /// Deprecated: the former key of `images`.
-    var pictures: Int
-    var seen: Int
-    var unchanged: Int
-    var recognized: Int
-    var dropped: Int
-    var unreadable: Int
-    var complete: Bool
-    var seconds: Double
-    var faults: [Fault]
-  }
+  private typealias Fault = (image: String, error: String)
 
   func validate() throws {
     if let workers, !(1...1024).contains(workers) {
@@ -140,10 +121,14 @@ struct IndexCommand: ParsableCommand, ModelCommand {
     let count = try recognizing { () throws(VisionError) in try index.count() }
     if output.json {
       try printJSON(
-        Document(
-          folder: collection.folder, index: index.url.relativePath, images: count, pictures: count,
-          seen: update.seen, unchanged: update.unchanged, recognized: update.recognized, dropped: update.dropped,
-          unreadable: update.unreadable, complete: update.isComplete, seconds: update.seconds, faults: faults))
+        [
+          "folder": collection.folder, "index": index.url.relativePath, "images": count,
+          // Deprecated: the former key of `images`.
+          "pictures": count, "seen": update.seen, "unchanged": update.unchanged, "recognized": update.recognized,
+          "dropped": update.dropped, "unreadable": update.unreadable, "complete": update.isComplete,
+          "seconds": update.seconds,
+          "faults": faults.map { ["image": $0.image, "error": $0.error] as JSONObject },
+        ] as JSONObject)
     } else {
       Console.print(Self.sentence(update, count))
     }

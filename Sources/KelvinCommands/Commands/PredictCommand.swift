@@ -44,15 +44,6 @@ struct PredictCommand: ParsableCommand, ModelCommand {
   @OptionGroup var passes: PassOption
   @OptionGroup var output: OutputOptions
 
-  private struct Report: Encodable {
-    var outputs: [String: WrittenFeature]
-    var seconds: Double
-    var model: String
-    var units: String
-    /// Device failures during the prediction; omitted where there are none.
-    var outages: [String]?
-  }
-
   func validate() throws {
     guard table.csv != nil || outputDir != nil else {
       throw ValidationError("--output-dir says where outputs go, or --csv which table to predict for")
@@ -94,9 +85,12 @@ struct PredictCommand: ParsableCommand, ModelCommand {
     let written = try FeatureWriter(folder: outputDir).write(result.features, order: model.modelDescription.outputNames)
     if output.json {
       try printJSON(
-        Report(
-          outputs: Dictionary(uniqueKeysWithValues: written), seconds: result.seconds, model: self.model,
-          units: units.units.description, outages: model.outages.isEmpty ? nil : model.outages))
+        [
+          "outputs": Dictionary(uniqueKeysWithValues: written), "seconds": result.seconds, "model": self.model,
+          "units": units.units.description,
+          // Device failures during the prediction.
+          "outages": model.outages.nonEmpty,
+        ] as JSONObject)
     } else {
       Console.print(Self.table(written).text() + "\n\n" + Self.duration(result.seconds))
     }

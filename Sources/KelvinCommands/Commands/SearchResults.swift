@@ -11,32 +11,22 @@ struct SearchResults {
   private let isBySimilarity: Bool
   private let limit: Int
 
-  private struct Label: Encodable {
-    var identifier: String
-    var confidence: Double
-  }
-
-  private struct Document: Encodable {
-    var image: String
-    var observations: [Label]
-    var score: Double
-    var width: Int
-    var height: Int
-    /// The modification time in seconds since 1970.
-    var modified: Double
-  }
-
   /// - Parameter limit: The largest number of matches that were requested; `.max` for all.
   init(_ result: PhotoSearchResult, _ collection: CollectionOptions, isBySimilarity: Bool, limit: Int) {
     (self.result, self.collection, self.isBySimilarity, self.limit) = (result, collection, isBySimilarity, limit)
   }
 
-  private var documents: [Document] {
+  private var documents: [JSONObject] {
     result.matches.map { match in
-      Document(
-        image: collection.path(of: match.path),
-        observations: match.labels.map { Label(identifier: $0.identifier, confidence: Double($0.confidence)) },
-        score: Double(match.score), width: match.width, height: match.height, modified: match.modified)
+      [
+        "image": collection.path(of: match.path),
+        "observations": match.labels.map { label -> JSONObject in
+          ["identifier": label.identifier, "confidence": Double(label.confidence)]
+        },
+        "score": Double(match.score), "width": match.width, "height": match.height,
+        // The modification time in seconds since 1970.
+        "modified": match.modified,
+      ]
     }
   }
 
@@ -82,31 +72,30 @@ struct DuplicateResults {
   private let groups: [PhotoDuplicates]
   private let collection: CollectionOptions
 
-  private struct Document: Encodable {
-    var images: [String]
-    var identical: Bool
-  }
-
   init(_ groups: [PhotoDuplicates], _ collection: CollectionOptions) {
     (self.groups, self.collection) = (groups, collection)
   }
 
-  private var documents: [Document] {
-    groups.map { Document(images: $0.paths.map(collection.path(of:)), identical: $0.isIdentical) }
+  /// The paths of a group's images.
+  private func paths(_ group: PhotoDuplicates) -> [String] { group.paths.map(collection.path(of:)) }
+
+  private func document(_ group: PhotoDuplicates) -> JSONObject {
+    ["images": paths(group), "identical": group.isIdentical]
   }
 
   func print(_ format: ResultFormat, json: Bool) throws {
-    if json { return try printJSON(documents) }
+    if json { return try printJSON(groups.map(document)) }
     switch format {
-    case .jsonl: for document in documents { try printJSONLine(document) }
-    case .paths, .paths0: PathOutput.print(documents.flatMap(\.images), isZeroEnded: format == .paths0)
+    case .jsonl: for group in groups { try printJSONLine(document(group)) }
+    case .paths, .paths0: PathOutput.print(groups.flatMap(paths), isZeroEnded: format == .paths0)
     case .table:
       guard !groups.isEmpty else { return Console.note("no near-duplicates were found") }
       var table = TextTable(
         .init("IMAGE", shrinksTo: 16, cut: .beginning), .init("SAME AS", shrinksTo: 16, cut: .beginning), .init("FILE"))
-      for group in documents {
-        for (rank, image) in group.images.dropFirst().enumerated() {
-          table.add(rank == 0 ? group.images[0] : "", image, group.identical ? "identical" : "similar")
+      for group in groups {
+        let images = paths(group)
+        for (rank, image) in images.dropFirst().enumerated() {
+          table.add(rank == 0 ? images[0] : "", image, group.isIdentical ? "identical" : "similar")
         }
       }
       Console.print(table.text())

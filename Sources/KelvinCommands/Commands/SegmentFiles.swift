@@ -40,10 +40,10 @@ struct SegmentFiles: Sendable {
         }
         result.overlay = try encoded(overlay, "\(base).overlay.png")
       case .masks:
-        for (place, part) in seen.parts.enumerated() {
+        for part in seen.parts {
           let mask = try recognizing { () throws(VisionError) in try seen.mask(of: part) }
           let label = LocalFile.sanitized(String(part.label.prefix(Self.longestLabel)))
-          result.classes[place].mask = try encoded(mask, "\(base).\(part.index)-\(label).mask.png")
+          result.masks[part.index] = try encoded(mask, "\(base).\(part.index)-\(label).mask.png")
         }
       case .polygons:
         result.polygons = try put(try seen.geoJSON(simplifiedBy: tolerance), "\(base).geojson")

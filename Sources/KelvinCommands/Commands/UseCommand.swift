@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 import Kelvin
+import KelvinBasics
 import KelvinVision
 
 struct UseCommand: ParsableCommand {
@@ -27,12 +28,6 @@ struct UseCommand: ParsableCommand {
   @OptionGroup var links: LinksOption
   @OptionGroup var output: OutputOptions
 
-  private struct Document: Encodable {
-    var model: String?
-    var normalization: String?
-    var labels: Int?
-  }
-
   func validate() throws {
     if none, model != nil { throw ValidationError("--none and a model contradict each other") }
     if model == nil, labels != nil || pixels.normalization != nil {
@@ -46,8 +41,10 @@ struct UseCommand: ParsableCommand {
     let choice = try recognizing { () throws(VisionError) in try DefaultModel.configured() }
     if output.json {
       return try printJSON(
-        Document(
-          model: choice?.url.path, normalization: choice?.normalization?.rawValue, labels: choice?.labels?.count))
+        [
+          "model": choice?.url.path, "normalization": choice?.normalization?.rawValue,
+          "labels": choice?.labels?.count,
+        ] as JSONObject)
     }
     guard let choice else { return Console.print("no default model; choose one: kelvin use MODEL") }
     let rule = choice.normalization.map { ", --normalization \($0.rawValue)" } ?? ""

@@ -13,13 +13,14 @@ enum ListFormat: String, CaseIterable, ExpressibleByArgument {
 }
 
 /// The results for one image, as they are printed.
-protocol ImageResult: Encodable {
+protocol ImageResult: Sendable {
   /// The columns of the table after the image's.
   static var columns: [TextTable.Column] { get }
   /// The fields of CSV between the image's and the error's.
   static var fields: [String] { get }
   var image: String { get }
   var error: String? { get }
+  var document: JSONObject { get }
   /// The table cells of each result, one per column.
   var rows: [[String]] { get }
   /// The CSV values of each result, one per field.
@@ -56,7 +57,7 @@ final class ResultPrinter<Document: ImageResult> {
     switch format {
     case _ where isDocument: documents.append(document)
     case .table: documents.append(document)
-    case .jsonl: try printJSONLine(document)
+    case .jsonl: try printJSONLine(document.document)
     case .csv:
       let records =
         document.error.map { [Document.fields.map { _ in "" } + [$0]] } ?? document.records.map { $0 + [""] }
@@ -69,7 +70,7 @@ final class ResultPrinter<Document: ImageResult> {
   }
 
   func finish() throws {
-    if isDocument { return try printJSON(documents) }
+    if isDocument { return try printJSON(documents.map(\.document)) }
     let good = documents.filter { $0.error == nil }
     guard format == .table, !good.isEmpty else { return }
     var table = TextTable([.init("IMAGE", shrinksTo: 16, cut: .beginning)] + Document.columns)

@@ -45,18 +45,6 @@ struct TableOptions: ParsableArguments {
   /// Returns whether a path is a stream, whose content cannot be read again.
   private func isStream(_ path: String) -> Bool { path == "-" || path.hasPrefix("/dev/") }
 
-  private struct Report: Encodable {
-    var rows: Int
-    var faulty: Int
-    var faults: [String]
-    var columns: [String]
-    var output: String
-    var seconds: Double
-    var rowsPerSecond: Double
-    var model: String
-    var interrupted: Bool
-  }
-
   /// Predicts every row of the table.
   func run(
     _ csv: String, _ path: String, _ configuration: ModelConfiguration, _ page: ReportOption, _ output: OutputOptions
@@ -100,10 +88,11 @@ struct TableOptions: ParsableArguments {
     let rate = Double(done.rowCount) / max(seconds, 1e-9)
     if output.json {
       try printJSON(
-        Report(
-          rows: done.rowCount, faulty: done.faultCount, faults: done.faults, columns: done.columns,
-          output: done.partialPath ?? target, seconds: seconds, rowsPerSecond: rate, model: path,
-          interrupted: done.isCancelled))
+        [
+          "rows": done.rowCount, "faulty": done.faultCount, "faults": done.faults, "columns": done.columns,
+          "output": done.partialPath ?? target, "seconds": seconds, "rowsPerSecond": rate, "model": path,
+          "interrupted": done.isCancelled,
+        ] as JSONObject)
     } else if !isStream(target), !done.isCancelled {
       Console.print(
         "\(done.rowCount) rows in '\(target)', \(done.faultCount) of them at fault; \(HumanReadable.seconds(seconds)), "

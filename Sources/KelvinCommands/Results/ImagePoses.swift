@@ -4,61 +4,18 @@ import KelvinVision
 
 /// The poses in an image, as they are printed.
 struct ImagePoses: ImageResult {
-  struct Point: Encodable {
-    var x: Double
-    var y: Double
-  }
-
-  struct Joint: Encodable {
-    var confidence: Double
-    /// The location in shares of the image's width and height, from its lower left corner, as in Vision.
-    var location: Point
-    /// The location in pixels of the upright image, from its top left corner.
-    var pixel: Point
-  }
-
-  struct Pose: Encodable {
-    var confidence: Double
-    /// The joints by name.
-    var joints: [String: Joint]
-
-    init(_ observation: HumanBodyPoseObservation, in size: ImageSize) {
-      confidence = Double(observation.confidence)
-      joints = Dictionary(
-        uniqueKeysWithValues: observation.keyPoints.map { name, joint in
-          let pixel = joint.location.toImageCoordinates(size, origin: .upperLeft)
-          return (
-            name.rawValue,
-            Joint(
-              confidence: Double(joint.confidence), location: Point(x: joint.location.x, y: joint.location.y),
-              pixel: Point(x: pixel.x, y: pixel.y))
-          )
-        })
-    }
-  }
-
   var image: String
-  var width: Int?
-  var height: Int?
-  var observations: [Pose] = []
+  var size: ImageSize?
+  var observations: [HumanBodyPoseObservation] = []
   var drawing: String?
   var error: String?
   /// The smallest confidence of joints that count in the table.
-  private let leastJoint: Double
+  private var leastJoint = 0.0
 
-  private enum CodingKeys: String, CodingKey {
-    case image, width, height, observations, drawing, error
-  }
-
-  init(image: String, error: String?) {
-    (self.image, self.error) = (image, error)
-    leastJoint = 0
-  }
+  init(image: String, error: String?) { (self.image, self.error) = (image, error) }
 
   init(image: String, _ size: ImageSize, _ observations: [HumanBodyPoseObservation], leastJoint: Float) {
-    self.image = image
-    (width, height) = (size.width, size.height)
-    self.observations = observations.map { Pose($0, in: size) }
+    (self.image, self.size, self.observations) = (image, size, observations)
     self.leastJoint = Double(leastJoint)
   }
 
@@ -68,25 +25,59 @@ struct ImagePoses: ImageResult {
   ]
   static let fields = ["pose", "confidence", "joint", "x", "y", "jointConfidence"]
 
+  /// `location` is in shares of the image's width and height, from its lower left corner, as in Vision; `pixel` is in
+  /// pixels of the upright image, from its top left corner.
+  var document: JSONObject {
+    [
+      "image": image, "width": size?.width, "height": size?.height, "drawing": drawing, "error": error,
+      "observations": observations.map { pose -> JSONObject in
+        let joints = joints(of: pose).map { joint -> (String, JSONObject) in
+          let location = joint.location
+          return (
+            joint.name.rawValue,
+            [
+              "confidence": joint.confidence, "location": ["x": location.x, "y": location.y] as JSONObject,
+              "pixel": ["x": joint.x, "y": joint.y] as JSONObject,
+            ]
+          )
+        }
+        return ["confidence": Double(pose.confidence), "joints": Dictionary(uniqueKeysWithValues: joints)]
+      },
+    ]
+  }
+
+  private typealias PlacedJoint = (
+    name: HumanBodyPoseObservation.JointName, confidence: Double, location: NormalizedPoint, x: Double, y: Double
+  )
+
+  /// The joints of a pose in the order of their names, with their places in pixels of the upright image.
+  private func joints(of pose: HumanBodyPoseObservation) -> [PlacedJoint] {
+    guard let size else { return [] }
+    return HumanBodyPoseObservation.JointName.allCases.compactMap { name in
+      pose.keyPoints[name].map { joint in
+        let pixel = joint.location.toImageCoordinates(size, origin: .upperLeft)
+        return (name, Double(joint.confidence), joint.location, Double(pixel.x), Double(pixel.y))
+      }
+    }
+  }
+
   var files: [String] { drawing.map { [$0] } ?? [] }
   var rows: [[String]] {
     observations.enumerated().map { place, pose in
-      let sure = pose.joints.values.filter { $0.confidence >= leastJoint }
-      let (x, y) = (sure.map(\.pixel.x), sure.map(\.pixel.y))
+      let sure = joints(of: pose).filter { $0.confidence >= leastJoint }
+      let (x, y) = (sure.map(\.x), sure.map(\.y))
       let sides = [x.min(), y.min(), x.max(), y.max()].map { side in side.map(PixelText.whole) ?? "—" }
-      return ["\(place + 1)", HumanReadable.percent(pose.confidence), "\(sure.count)"] + sides
+      return ["\(place + 1)", HumanReadable.percent(Double(pose.confidence)), "\(sure.count)"] + sides
     }
   }
   var labels: [(name: String, figure: String)] { rows.map { ("pose \($0[0])", $0[1]) } }
   var records: [[String]] {
     observations.enumerated().flatMap { place, pose in
-      HumanBodyPoseObservation.JointName.allCases.compactMap { name in
-        pose.joints[name.rawValue].map { joint in
-          [
-            "\(place + 1)", "\(pose.confidence)", name.rawValue, "\(joint.pixel.x)", "\(joint.pixel.y)",
-            "\(joint.confidence)",
-          ]
-        }
+      joints(of: pose).map { joint in
+        [
+          "\(place + 1)", "\(Double(pose.confidence))", joint.name.rawValue, "\(joint.x)", "\(joint.y)",
+          "\(joint.confidence)",
+        ]
       }
     }
   }
