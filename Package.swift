@@ -111,7 +111,7 @@ let package = Package(
     swift("KelvinPlanning", "KelvinBasics"),
     swift("KelvinMeasurements", "KelvinBasics"),
     swift("KelvinThermal", "CKelvinSupport", "KelvinBasics", "KelvinMeasurements"),
-    swift("KelvinReport", "KelvinBasics", "KelvinMeasurements", "KelvinThermal"),
+    swift("KelvinReport", "KelvinBasics", "KelvinPlanning", "KelvinMeasurements", "KelvinThermal"),
     swift(
       "KelvinRuntime", "CKelvinSupport", "KelvinBasics", "KelvinGraph", "KelvinDevices",
       "KelvinPlanning", "KelvinMeasurements"),
@@ -164,8 +164,8 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "CMutexForTSan", "KelvinBasics", "KelvinGraph", "KelvinDevices", "KelvinReference", "KelvinMeasurements",
-        "KelvinThermal", "KelvinReport", "KelvinRuntime",
+        "CMutexForTSan", "KelvinBasics", "KelvinGraph", "KelvinDevices", "KelvinReference", "KelvinPlanning",
+        "KelvinMeasurements", "KelvinThermal", "KelvinReport", "KelvinRuntime",
       ],
       path: "Tests/TestSupport", swiftSettings: strict),
     test("KelvinBasicsTests", "KelvinBasics"),
@@ -209,7 +209,8 @@ let package = Package(
     test("KelvinMeasurementsTests", "KelvinBasics", "KelvinMeasurements", "KelvinReport", "TestSupport"),
     test("KelvinThermalTests", "CFakeNVML", "KelvinBasics", "KelvinMeasurements", "KelvinThermal", "TestSupport"),
     test(
-      "KelvinReportTests", "KelvinBasics", "KelvinMeasurements", "KelvinThermal", "KelvinReport", "TestSupport"),
+      "KelvinReportTests", "KelvinBasics", "KelvinPlanning", "KelvinMeasurements", "KelvinThermal", "KelvinReport",
+      "TestSupport"),
     test(
       "KelvinRuntimeTests", "KelvinBasics", "KelvinRuntime", "KelvinGraph", "KelvinPasses", "KelvinDevices",
       "KelvinConformance",

@@ -108,6 +108,9 @@ package struct Plan: Hashable, Sendable {
       self.transfers = transfers
     }
 
+    /// The candidate on the chosen device.
+    package var chosen: PlanCandidate? { candidates.first { $0.device == device } }
+
     /// Turns this record into that of a branch or loop itself.
     package mutating func describeControl(turns: Double) {
       self.turns = turns

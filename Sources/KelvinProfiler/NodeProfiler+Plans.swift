@@ -134,12 +134,12 @@ extension NodeProfiler {
   }
 
   /// Returns the checks of plans that were run in turns, with predictions from the final costs.
-  func checks(_ measured: Measured, _ costs: CostSheet) -> [ProfileResult.Check] {
-    var checks: [ProfileResult.Check] = []
+  func checks(_ measured: Measured, _ costs: CostSheet) -> [PlanCheck] {
+    var checks: [PlanCheck] = []
     func add(_ label: String, _ placement: [String: String], _ seconds: [Double], _ isUndisturbed: Bool) {
       guard let statistics = try? LatencyStatistics(seconds), let predicted = predict(placement, costs) else { return }
       checks.append(
-        ProfileResult.Check(
+        PlanCheck(
           label: label, nodesByDevice: context.nodesByDevice(placement), predicted: predicted,
           measured: statistics.median, interval: statistics.medianInterval, samples: statistics.count,
           isUndisturbed: isUndisturbed))

@@ -88,7 +88,7 @@ extension ProfileResult.Transfer {
   }
 }
 
-extension ProfileResult.Check {
+extension PlanCheck {
   fileprivate var document: JSONObject {
     [
       "plan": label, "nodes": nodesByDevice, "predicted": predicted, "measured": measured, "lower": interval.lower,

@@ -42,28 +42,26 @@ extension ProfileResult {
         "\($0.device.id) runs one inference in \(HumanReadable.seconds($0.latency.p50)), the least of "
           + (devices.count == 1 ? "1 device measured." : "\(devices.count) devices measured.")
       } ?? "Nothing was measured."
-    return ReportInput(
+    var page = ReportInput(
       title: "Profile of \(self.model.split(separator: "/").last.map(String.init) ?? self.model)", verdict: verdict,
       kelvinVersion: profile.kelvinVersion, generated: generated, machine: profile.machine, model: model,
-      workload: "every layer on every device",
-      devices: devices.map { ReportDevice($0.device) },
-      configurations: devices.map { run in
-        ReportConfiguration(
-          units: run.device.id, compile: run.compileCached, first: run.firstRun, p50: run.latency.p50,
-          p90: run.latency.p90, p99: run.latency.p99, p50Interval: run.latency.medianInterval,
-          samples: run.latency.count)
-      }, placements: placements,
-      timelines: devices.map { ReportTimeline(units: $0.device.id, events: $0.trace) },
-      accounts: devices.map { run in
-        ReportAccount(
-          units: run.device.id, layers: run.account.layers, transfers: run.account.transfers,
-          waits: run.account.waits, residual: run.account.residual)
-      },
-      checks: checks.map {
-        ReportCheck(
-          label: $0.label, predicted: $0.predicted, measured: $0.measured, interval: $0.interval, samples: $0.samples,
-          isUndisturbed: $0.isUndisturbed)
-      },
-      notes: accuracyLines + handOverLines + remarks)
+      workload: "every layer on every device", devices: devices.map { ReportDevice($0.device) })
+    page.configurations = devices.map(\.configuration)
+    page.placements = placements
+    page.timelines = devices.map { ReportTimeline(units: $0.device.id, events: $0.trace) }
+    page.accounts = devices.map { ($0.device.id, $0.account) }
+    page.checks = checks
+    page.notes = accuracyLines + handOverLines + remarks
+    return page
+  }
+}
+
+extension ProfileResult.DeviceRun {
+  fileprivate var configuration: ReportConfiguration {
+    var row = ReportConfiguration(units: device.id)
+    row.compile = compileCached
+    row.first = firstRun
+    row.set(latency)
+    return row
   }
 }

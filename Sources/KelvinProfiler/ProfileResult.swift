@@ -57,23 +57,6 @@ package struct ProfileResult: Sendable {
     package var isShared: Bool
   }
 
-  /// A plan's predicted time and its measured time without node timers, from rounds that alternate with those behind
-  /// the prediction.
-  package struct Check: Sendable, Encodable {
-    /// A device identifier such as `cpu`, or `best plan`.
-    package var label: String
-    package var nodesByDevice: [String: Int]
-    package var predicted: Double
-    package var measured: Double
-    package var interval: ConfidenceInterval
-    package var samples: Int
-    /// False when too many rounds were disturbed to leave them out.
-    package var isUndisturbed: Bool
-
-    /// The relative error of the prediction: 0.1 is ten per cent too much.
-    package var error: Double { measured > 0 ? predicted / measured - 1 : 0 }
-  }
-
   /// A graph and, if its sizes depend on data, the sizes and values of the sample run, as in plans.
   package struct Part: Sendable {
     package var name: String
@@ -100,7 +83,7 @@ package struct ProfileResult: Sendable {
   package var devices: [DeviceRun]
   package var nodes: [NodeRow]
   package var transfers: [Transfer]
-  package var checks: [Check]
+  package var checks: [PlanCheck]
   /// The errors of these predictions, and of those of plans that alternate between devices.
   package var accuracy: ModelAccuracy
   /// The seconds of handing a node to each device; included in the nodes' costs.

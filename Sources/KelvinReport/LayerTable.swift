@@ -1,4 +1,5 @@
 import KelvinBasics
+import KelvinPlanning
 
 /// A table with a row for each layer: its cost on every device, with bars, its transfers, its regret and the reason for
 /// its placement. Repeated layers are shown once, and in full on request.
@@ -7,7 +8,7 @@ enum LayerTable {
   static func draw(
     _ placement: ReportPlacement, upTo count: Int, number: Int, columns: [String], _ palette: ReportPalette
   ) -> Markup {
-    let nodes = placement.nodes
+    let nodes = placement.plan.nodes
     let moves = nodes.prefix(count).contains { !$0.transfers.isEmpty }
     let head: [Markup] = columns.map { "<th scope=\"col\">\(palette.chip($0))</th>" }
     let width = columns.count + 4 + (moves ? 1 : 0)
@@ -52,12 +53,12 @@ enum LayerTable {
   }
 
   private static func row(
-    _ node: ReportNode, id: String, columns: [String], moves: Bool, _ palette: ReportPalette
+    _ node: Plan.Node, id: String, columns: [String], moves: Bool, _ palette: ReportPalette
   ) -> Markup {
     let most = node.candidates.compactMap(\.seconds).filter(\.isFinite).max() ?? 0
     let costs = columns.map { cost(of: node, on: $0, most: most, palette) }
     let transfers: [Markup] = node.transfers.map { transfer in
-      if transfer.isSignal {
+      if transfer.isSignal == true {
         let cost = HumanReadable.seconds(transfer.seconds)
         return "<div>\(transfer.value) starts \(transfer.to)<br><small>\(cost)</small></div>"
       }
@@ -74,7 +75,7 @@ enum LayerTable {
   }
 
   private static func cost(
-    of node: ReportNode, on device: String, most: Double, _ palette: ReportPalette
+    of node: Plan.Node, on device: String, most: Double, _ palette: ReportPalette
   ) -> Markup {
     guard let candidate = node.candidates.first(where: { $0.device == device }) else {
       return "<td class=\"no\">—</td>"

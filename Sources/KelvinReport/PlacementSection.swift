@@ -1,4 +1,5 @@
 import KelvinBasics
+import KelvinPlanning
 
 /// The section about placements: the device of every layer, its cost on other devices and the reason, as graph, charts
 /// and table.
@@ -13,7 +14,7 @@ enum PlacementSection {
     let plans: [Markup] = input.placements.enumerated().map { number, placement in
       plan(placement, number, devices: input.devices, palette, isOpen: number == open)
     }
-    let hasRegions = input.placements.contains { $0.nodes.contains { !$0.region.isEmpty } }
+    let hasRegions = input.placements.contains { $0.plan.nodes.contains { !$0.region.isEmpty } }
     let inRegions: Markup = " A dashed box: inside a branch or loop, its cost that of all times together."
     return """
       <section id="placement"><h2>Which device runs which layer</h2>
@@ -28,23 +29,23 @@ enum PlacementSection {
   private static func plan(
     _ placement: ReportPlacement, _ number: Int, devices: [ReportDevice], _ palette: ReportPalette, isOpen: Bool
   ) -> Markup {
-    let shown = min(placement.nodes.count, mostLayers)
-    let used = Set(placement.nodes.map(\.device) + placement.nodes.flatMap { $0.candidates.map(\.device) })
+    let shown = min(placement.plan.nodes.count, mostLayers)
+    let used = Set(placement.plan.nodes.map(\.device) + placement.plan.nodes.flatMap { $0.candidates.map(\.device) })
     let refusals = refusals(placement)
     let columns = devices.map(\.id).filter { used.contains($0) && refusals[$0] == nil }
     let left: [Markup] = devices.compactMap { device in
       refusals[device.id].map { "<span>\(palette.chip(device.id)) none: \($0)</span>" }
     }
-    let rest = placement.nodes.count - shown
+    let rest = placement.plan.nodes.count - shown
     let omitted: Markup = rest > 0 ? "<p>The first \(shown) layers; \(rest) more are in the JSON plan.</p>" : ""
-    let layers = placement.nodes.filter { !$0.isControl }
+    let layers = placement.plan.nodes.filter { $0.turns == nil }
     let counts: [Markup] = columns.compactMap { device in
       let count = layers.count { $0.device == device }
       return count > 0 ? "<span>\(palette.chip(device)) \(count) of \(layers.count)</span>" : nil
     }
     return """
       <details class="panel placement"\(isOpen ? " open" : "" as Markup)>\
-      <summary>\(placement.units) <small>goal: \(placement.goal)</small></summary>
+      <summary>\(placement.units) <small>goal: \(placement.plan.goal.rawValue)</small></summary>
       \(facts(placement))
       <div class="legend">\(counts)\(left)</div>
       <div class="tools zoom" hidden><button type="button" data-zoom="0.8" aria-label="Smaller">−</button>\
@@ -62,27 +63,27 @@ enum PlacementSection {
   /// Returns the devices that run no layer for a single common reason, with this reason.
   private static func refusals(_ placement: ReportPlacement) -> [String: String] {
     var reasons: [String: Set<String?>] = [:]
-    for candidate in placement.nodes.flatMap(\.candidates) {
+    for candidate in placement.plan.nodes.flatMap(\.candidates) {
       reasons[candidate.device, default: []].insert(candidate.seconds == nil ? candidate.unsupported ?? "" : nil)
     }
-    for node in placement.nodes { reasons[node.device] = nil }
+    for node in placement.plan.nodes { reasons[node.device] = nil }
     return reasons.compactMapValues { $0.count == 1 ? $0.first ?? nil : nil }
   }
 
   private static func facts(_ placement: ReportPlacement) -> Markup {
-    let moves = placement.nodes.flatMap(\.transfers).filter { !$0.isSignal }
+    let moves = placement.plan.nodes.flatMap(\.transfers).filter { $0.isSignal != true }
     let moved = moves.reduce(0.0) { $0 + Double(max($1.bytes, 0)) }
-    var facts = [ReportFact("predicted, one warm inference", HumanReadable.seconds(placement.predicted))]
+    var facts = [ReportFact("predicted, one warm inference", HumanReadable.seconds(placement.plan.predicted))]
     if let measured = placement.measured {
-      let error = HumanReadable.percent(placement.predicted / measured - 1)
+      let error = HumanReadable.percent(placement.plan.predicted / measured - 1)
       facts.append(
         ReportFact(
           "measured, one warm inference after another",
           "\(HumanReadable.seconds(measured)) (prediction off by \(error))"))
     }
-    if let single = placement.bestSingleSeconds {
+    if let single = placement.plan.bestSingleDevice {
       facts.append(
-        ReportFact("best single device", "\(HumanReadable.seconds(single)) on \(placement.bestSingleDevice)"))
+        ReportFact("best single device", "\(HumanReadable.seconds(single.predicted)) on \(single.device)"))
     }
     let size = HumanReadable.bytes(Int(min(moved, 1e18)))
     facts.append(ReportFact("transfers", moves.isEmpty ? "none" : "\(moves.count), \(size)"))

@@ -1,4 +1,5 @@
 import KelvinBasics
+import KelvinPlanning
 
 /// Consecutive layers in the same part of the same branch or loop.
 struct RegionRun {
@@ -9,14 +10,14 @@ struct RegionRun {
   private(set) var nodes: Range<Int>
 
   /// - Parameter range: The range of nodes to group; all nodes by default.
-  static func runs(_ nodes: [ReportNode], in range: Range<Int>? = nil) -> [RegionRun] {
+  static func runs(_ nodes: [Plan.Node], in range: Range<Int>? = nil) -> [RegionRun] {
     var runs: [RegionRun] = []
     for index in range ?? nodes.indices {
       let node = nodes[index]
       if let last = runs.last, last.region == node.region {
         runs[runs.count - 1].nodes = last.nodes.lowerBound..<index + 1
       } else {
-        runs.append(RegionRun(region: node.region, times: node.runs, nodes: index..<index + 1))
+        runs.append(RegionRun(region: node.region, times: node.trips, nodes: index..<index + 1))
       }
     }
     return runs

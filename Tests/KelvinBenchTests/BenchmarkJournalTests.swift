@@ -31,8 +31,8 @@ struct BenchmarkJournalTests {
     #expect(try again.json() == result.json())
     #expect(again.csv() == result.csv())
     #expect(again.lines == result.lines)
-    #expect(again.report() == result.report())
-    #expect(HTMLReport.render(again.report()).contains("a Sunday"))
+    let page = HTMLReport.render(again.report())
+    #expect(page == HTMLReport.render(result.report()) && page.contains("a Sunday"))
   }
 
   @Test("a truncated journal gives the results before its end")

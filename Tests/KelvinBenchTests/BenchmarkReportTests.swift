@@ -63,7 +63,7 @@ struct BenchmarkReportTests {
     ]
     result.disturbedRounds[.sustained] = [1]
     let input = result.report()
-    let nodes = input.placements[0].nodes
+    let nodes = input.placements[0].plan.nodes
     #expect(nodes.count == 3)
     #expect(nodes[0].inputs.allSatisfy { name in !nodes.contains { $0.name == name } } && nodes[0].inputs.count == 1)
     #expect(nodes[1].inputs == [nodes[0].name] && nodes[2].inputs == [nodes[1].name])

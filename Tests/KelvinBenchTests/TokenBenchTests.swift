@@ -99,7 +99,8 @@ struct TokenBenchTests {
     #expect(
       page.contains("id=\"tokens\"") && page.contains("behind 5 to 7 tokens") && page.contains("a list in the test"))
     let again = BenchmarkResult(try BenchmarkJournal.read(journal))
-    #expect(try again.json() == result.json() && again.lines == result.lines && again.report() == result.report())
+    #expect(try again.json() == result.json() && again.lines == result.lines)
+    #expect(HTMLReport.render(again.report()) == page)
   }
 
   @Test func nonTokenModelFailsWithTheReason() throws {

@@ -1,4 +1,5 @@
 import KelvinBasics
+import KelvinPlanning
 import KelvinReport
 import KelvinThermal
 import TestSupport
@@ -18,7 +19,7 @@ struct ReportPageTests {
     let input = try ReportFixture.input()
     let found = try check(HTMLReport.render(input))
     #expect(found.status == 0, "\(found.output)")
-    let count = input.placements.reduce(0) { $0 + $1.nodes.count }
+    let count = input.placements.reduce(0) { $0 + $1.plan.nodes.count }
     #expect(found.output.contains("\"nodes\": \(count), \"rows\": \(count)"), "\(found.output)")
     #expect(found.output.contains("\"series\": 2, \"headroom\": 1"), "\(found.output)")
   }
@@ -26,14 +27,14 @@ struct ReportPageTests {
   @Test("graphs of any shape are drawn", .slow)
   func graphs() throws {
     var input = try ReportFixture.input()
-    func node(_ index: Int, _ inputs: [Int]) -> ReportNode {
-      ReportNode(
-        name: "n\(index)", op: "convolution", inputs: inputs.isEmpty ? ["x"] : inputs.map { "n\($0)" },
-        device: index.isMultiple(of: 3) ? "cpu" : "vulkan:0", reason: "cheapest here",
-        candidates: [ReportCandidate(device: "cpu", seconds: 1e-4, isMeasured: true)])
+    func node(_ index: Int, _ inputs: [Int]) -> Plan.Node {
+      ReportFixture.node(
+        "n\(index)", "convolution", inputs.isEmpty ? ["x"] : inputs.map { "n\($0)" },
+        device: index.isMultiple(of: 3) ? "cpu" : "vulkan:0",
+        [PlanCandidate(device: "cpu", seconds: 1e-4, source: .measured)])
     }
-    func placement(_ name: String, _ nodes: [ReportNode]) -> ReportPlacement {
-      ReportPlacement(units: name, goal: "latency", predicted: 1e-2, nodes: nodes)
+    func placement(_ name: String, _ nodes: [Plan.Node]) -> ReportPlacement {
+      ReportPlacement(units: name, plan: ReportFixture.plan(nodes, predicted: 1e-2))
     }
     var chain = (0..<12).map { node($0, [$0 - 1]) }
     for index in chain.indices { chain[index].inputs = [] }

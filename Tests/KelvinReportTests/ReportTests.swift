@@ -1,4 +1,5 @@
 import KelvinMeasurements
+import KelvinPlanning
 import KelvinReport
 import KelvinThermal
 import TestSupport
@@ -88,7 +89,7 @@ struct ReportTests {
     #expect(elements.problem == nil)
     #expect(elements.counts["table"] == 4)
     #expect(elements.counts["details"] == 2)
-    let nodes = input.placements.flatMap(\.nodes)
+    let nodes = input.placements.flatMap(\.plan.nodes)
     #expect(elements.counts["a"] == nodes.count + 6)
     #expect(html.ranges(of: "class=\"node\"").count == nodes.count)
     // A heavy line for each link between devices, a label for each layer with transfers.
@@ -146,15 +147,14 @@ struct ReportTests {
     input.configurations[0].comparison = evil
     input.configurations[0].thermalSource = evil
     input.placements[0].units = evil
-    input.placements[0].goal = evil
-    input.placements[0].bestSingleDevice = evil
-    input.placements[0].nodes = [
-      ReportNode(
-        name: evil, op: evil, device: evil, reason: evil,
-        candidates: [
-          ReportCandidate(device: evil, seconds: 1, isMeasured: false),
-          ReportCandidate(device: "cpu", unsupported: evil),
-        ], transfers: [ReportTransfer(value: evil, from: evil, to: evil, bytes: 1, seconds: 1)])
+    input.placements[0].plan.bestSingleDevice?.device = evil
+    input.placements[0].plan.nodes = [
+      ReportFixture.node(
+        evil, evil, device: evil, reason: evil,
+        [
+          PlanCandidate(device: evil, seconds: 1, source: .estimated),
+          PlanCandidate(device: "cpu", unsupported: evil),
+        ], [PlannedTransfer(value: evil, from: evil, to: evil, bytes: 1, seconds: 1)])
     ]
     input.timelines[0].units = evil
     input.timelines[0].events = [
@@ -223,11 +223,11 @@ struct ReportTests {
     var input = try ReportFixture.input()
     input.configurations[0].p50 = .nan
     input.configurations[0].drift = .infinity
-    input.placements[0].predicted = .nan
-    input.placements[0].nodes[0].candidates = [ReportCandidate(device: "cpu", seconds: .infinity, isMeasured: true)]
-    input.placements[0].nodes[1].transfers = [
-      ReportTransfer(value: "v", from: "cpu", to: "gone", bytes: .max, seconds: -1),
-      ReportTransfer(value: "w", from: "cpu", to: "gone", bytes: .max, seconds: .nan),
+    input.placements[0].plan.predicted = .nan
+    input.placements[0].plan.nodes[0].candidates = [PlanCandidate(device: "cpu", seconds: .infinity, source: .measured)]
+    input.placements[0].plan.nodes[1].transfers = [
+      PlannedTransfer(value: "v", from: "cpu", to: "gone", bytes: .max, seconds: -1),
+      PlannedTransfer(value: "w", from: "cpu", to: "gone", bytes: .max, seconds: .nan),
     ]
     input.timelines[0].events.append(
       TraceEvent(name: "lost", kind: .node, device: "cpu", start: .nan, duration: .nan))
@@ -253,8 +253,8 @@ struct ReportTests {
   func large() throws {
     var input = try ReportFixture.input()
     input.placements = [input.placements[0]]
-    let node = input.placements[0].nodes[20]
-    input.placements[0].nodes = Array(repeating: node, count: 20_000)
+    let node = input.placements[0].plan.nodes[20]
+    input.placements[0].plan.nodes = Array(repeating: node, count: 20_000)
     let html = HTMLReport.render(input)
     #expect(html.utf8.count < 6 << 20)
     #expect(html.contains("The first 1500 layers; 18500 more are in the JSON plan."))

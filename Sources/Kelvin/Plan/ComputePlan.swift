@@ -221,8 +221,3 @@ extension ComputePlan {
 extension ComputePlan.Goal {
   var planned: Goal { Goal(rawValue: rawValue) ?? .latency }
 }
-
-extension Plan.Node {
-  /// The candidate on the chosen device.
-  var chosen: PlanCandidate? { candidates.first { $0.device == device } }
-}

@@ -9,25 +9,25 @@ import KelvinStreams
 extension BenchmarkResult {
   /// Returns the page for people, which `HTMLReport.render` renders.
   package func report() -> ReportInput {
-    ReportInput(
+    var page = ReportInput(
       title: model.name.split(separator: "/").last.map(String.init) ?? model.name,
-      verdict: verdict.sentences.last ?? "",
-      findings: Array(verdict.sentences.dropLast()) + (simulation?.sentences ?? []), kelvinVersion: kelvinVersion,
-      generated: date,
-      machine: machine, model: model,
-      workload: workload.description + (simulatedHeat.map { "; heat is \($0.text)" } ?? ""), latencyOf: latencyOf,
-      devices: devices,
-      configurations: zip(configurations.indices, configurations).map { row($1, at: $0) },
-      placements: configurations.map {
-        var placement = ReportPlacement(units: $0.label, plan: $0.plan, solution: $0.solution, measured: $0.warm?.p50)
-        // Measured energy is in the table; the plan's estimate would be a second value of the same quantity.
-        placement.facts.removeAll { $0.name == "energy" }
-        return placement
-      },
-      timelines: configurations.map { ReportTimeline(units: $0.label, events: $0.trace) },
-      series: configurations.compactMap(series) + (simulation?.series ?? []),
-      tokens: configurations.compactMap { result in result.tokens?.report(of: result.label) },
-      notes: notes + (interruption.map { [$0] } ?? []))
+      verdict: verdict.sentences.last ?? "", kelvinVersion: kelvinVersion, generated: date, machine: machine,
+      model: model, workload: workload.description + (simulatedHeat.map { "; heat is \($0.text)" } ?? ""),
+      devices: devices)
+    page.findings = verdict.sentences.dropLast() + (simulation?.sentences ?? [])
+    page.latencyOf = latencyOf
+    page.configurations = configurations.indices.map(row)
+    page.placements = configurations.map {
+      var placement = ReportPlacement(units: $0.label, plan: $0.plan, solution: $0.solution, measured: $0.warm?.p50)
+      // Measured energy is in the table; the plan's estimate would be a second value of the same quantity.
+      placement.facts.removeAll { $0.name == "energy" }
+      return placement
+    }
+    page.timelines = configurations.map { ReportTimeline(units: $0.label, events: $0.trace) }
+    page.series = configurations.compactMap(series) + (simulation?.series ?? [])
+    page.tokens = configurations.compactMap { result in result.tokens?.report(of: result.label) }
+    page.notes = notes + (interruption.map { [$0] } ?? [])
+    return page
   }
 
   /// The quantity whose latency a row shows: the sustained load's when there was one.
@@ -62,18 +62,29 @@ extension BenchmarkResult {
     return stretches.sorted { $0.key < $1.key }.map(\.value)
   }
 
-  private func row(_ result: ConfigurationResult, at index: Int) -> ReportConfiguration {
-    let latency = result.latency
+  private func row(_ index: Int) -> ReportConfiguration {
+    let result = configurations[index]
     let sustained = result.sustained
-    return ReportConfiguration(
-      units: result.label, isRecommended: index == verdict.winner, total: result.total,
-      launch: result.launch.flatMap { $0 > 0 ? $0 : nil }, load: result.load, compile: result.compile,
-      first: result.first, p50: latency?.p50, p90: latency?.p90, p99: latency?.p99,
-      p50Interval: latency?.medianInterval, samples: latency?.count ?? 0, throughput: result.throughput,
-      drift: sustained?.drift, dropped: sustained?.dropped ?? 0, thermal: result.thermal,
-      thermalSource: result.thermalSource, agreement: result.agreement, comparison: comparisons[index],
-      disturbedWindows: result.disturbedWindows, joules: sustained?.measuredJoules,
-      energySource: sustained?.energySource ?? "", facts: facts(result, at: index))
+    var row = ReportConfiguration(units: result.label)
+    row.isRecommended = index == verdict.winner
+    row.total = result.total
+    row.launch = result.launch.flatMap { $0 > 0 ? $0 : nil }
+    row.load = result.load
+    row.compile = result.compile
+    row.first = result.first
+    row.set(result.latency)
+    row.throughput = result.throughput
+    row.drift = sustained?.drift
+    row.dropped = sustained?.dropped ?? 0
+    row.thermal = result.thermal
+    row.thermalSource = result.thermalSource
+    row.agreement = result.agreement
+    row.comparison = comparisons[index]
+    row.disturbedWindows = result.disturbedWindows
+    row.joules = sustained?.measuredJoules
+    row.energySource = sustained?.energySource ?? ""
+    row.facts = facts(result, at: index)
+    return row
   }
 
   private func facts(_ result: ConfigurationResult, at index: Int) -> [ReportFact] {

@@ -25,6 +25,8 @@ package struct PlanCandidate: Hashable, Sendable {
     self.device = device
     self.unsupported = unsupported
   }
+
+  package var isMeasured: Bool { source == .measured }
 }
 
 /// The placement of one node, and its reason.

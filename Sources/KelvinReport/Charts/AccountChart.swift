@@ -4,7 +4,7 @@ import KelvinMeasurements
 /// A breakdown of the time of one inference. The parts of each row add up to its end-to-end time.
 enum AccountChart {
   static func section(_ input: ReportInput) -> Markup {
-    let accounts = input.accounts.filter { $0.total.isFinite && $0.total > 0 }
+    let accounts = input.accounts.filter { $0.account.total.isFinite && $0.account.total > 0 }
     guard !accounts.isEmpty || !input.checks.isEmpty else { return "" }
     return """
       <section id="account"><h2>Where the time goes</h2>\(accounts.isEmpty ? "" : chart(accounts))\
@@ -12,10 +12,10 @@ enum AccountChart {
       """
   }
 
-  private static func chart(_ accounts: [ReportAccount]) -> Markup {
-    let axis = ChartAxis(upTo: accounts.map(\.total).max() ?? 0, about: 4)
+  private static func chart(_ accounts: [(units: String, account: Account)]) -> Markup {
+    let axis = ChartAxis(upTo: accounts.map(\.account.total).max() ?? 0, about: 4)
     let names = ["layers", "copies", "waits", "residual"]
-    let rows: [Markup] = accounts.map { account in
+    let rows: [Markup] = accounts.map { units, account in
       var x = 0.0
       let parts = [account.layers, account.transfers, account.waits, account.residual]
       let bars: [Markup] = zip(names, parts).enumerated().map { number, part in
@@ -29,7 +29,7 @@ enum AccountChart {
       let sums = zip(names, parts).map { "\($0) \(HumanReadable.seconds($1))" }.joined(separator: " + ")
       let share = HumanReadable.percent(account.residual / account.total)
       return """
-        <div class="row"><span class="name">\(account.units)</span><svg width="100%" height="30">\
+        <div class="row"><span class="name">\(units)</span><svg width="100%" height="30">\
         \(ConfigurationChart.grid(axis, height: 30))\(bars)</svg><b>\(HumanReadable.seconds(account.total))</b></div>\
         <p class="sum"><small>\(sums) (\(share))</small></p>
         """
@@ -46,18 +46,15 @@ enum AccountChart {
   }
 
   /// Returns the table of predictions and measurements.
-  private static func checks(_ checks: [ReportCheck]) -> Markup {
+  private static func checks(_ checks: [PlanCheck]) -> Markup {
     guard !checks.isEmpty else { return "" }
     let rows: [Markup] = checks.map { check in
       let error = check.measured > 0 ? HumanReadable.percent(check.predicted / check.measured - 1) : "—"
-      let interval: Markup =
-        check.interval.map {
-          "<br><small>\(HumanReadable.seconds($0.lower)) to \(HumanReadable.seconds($0.upper))</small>"
-        } ?? ""
+      let (lower, upper) = (HumanReadable.seconds(check.interval.lower), HumanReadable.seconds(check.interval.upper))
       let remark: Markup = check.isUndisturbed ? "" : "<br><small>disturbed by others</small>"
       return """
         <tr><th scope="row">\(check.label)</th><td>\(HumanReadable.seconds(check.predicted))</td>\
-        <td>\(HumanReadable.seconds(check.measured))\(interval)</td><td>\(error)\(remark)</td>\
+        <td>\(HumanReadable.seconds(check.measured))<br><small>\(lower) to \(upper)</small></td><td>\(error)\(remark)</td>\
         <td>\(check.samples)</td></tr>
         """
     }
@@ -68,4 +65,9 @@ enum AccountChart {
       <tbody>\(rows)</tbody></table></div></div>
       """
   }
+}
+
+extension Account {
+  /// The sum of the parts, as the chart draws them.
+  fileprivate var total: Double { layers + transfers + waits + residual }
 }

@@ -1,4 +1,5 @@
 import KelvinBasics
+import KelvinPlanning
 
 /// Charts per layer on a common axis. From top to bottom they show the plan's cost with transfers, the cost on every
 /// device on a logarithmic scale, the chosen device, and the devices that cannot run the layer. Repeated layers are
@@ -9,7 +10,7 @@ struct CostChart {
   private static let laneHeight = 18.0
   private static let top = 22.0
 
-  private let nodes: [ReportNode]
+  private let nodes: [Plan.Node]
   /// The index of each drawn layer in the placement.
   private let places: [Int]
   private let devices: [String]
@@ -28,11 +29,11 @@ struct CostChart {
         repeats.append(
           Bracket(
             columns: places.count..<places.count + block.period, name: "× \(block.count)",
-            tip: BlockHeading(block, placement.nodes).text))
+            tip: BlockHeading(block, placement.plan.nodes).text))
         places += block.times[0]
       }
     }
-    let shown = places.map { placement.nodes[$0] }
+    let shown = places.map { placement.plan.nodes[$0] }
     let regions = RegionRun.runs(shown).filter { !$0.region.isEmpty }.map { run in
       Bracket(columns: run.nodes, name: run.region, tip: run.heading)
     }
@@ -112,17 +113,17 @@ struct CostChart {
       """
   }
 
-  private func total(_ node: ReportNode) -> Double {
-    (node.seconds ?? 0) + node.transfers.reduce(0) { $0 + max($1.seconds, 0) }
+  private func total(_ node: Plan.Node) -> Double {
+    (node.chosen?.seconds ?? 0) + node.transfers.reduce(0) { $0 + max($1.seconds, 0) }
   }
 
-  private func bar(_ node: ReportNode, at index: Int, _ axis: ChartAxis) -> Markup {
+  private func bar(_ node: Plan.Node, at index: Int, _ axis: ChartAxis) -> Markup {
     let x = column * Double(index) + 1
     let base = Self.top + Self.barHeight
     var result: Markup = ""
-    let layer = Self.barHeight * axis.share(node.seconds ?? 0)
-    if node.seconds != nil {
-      let isMeasured = node.candidates.first { $0.device == node.device }?.isMeasured ?? false
+    let layer = Self.barHeight * axis.share(node.chosen?.seconds ?? 0)
+    if node.chosen?.seconds != nil {
+      let isMeasured = node.chosen?.isMeasured ?? false
       let style: Markup =
         isMeasured
         ? palette.fill(node.device)
@@ -218,7 +219,7 @@ struct CostChart {
   }
 
   /// Draws a transparent area over a layer's column, with a tooltip.
-  private func hit(_ node: ReportNode, at index: Int, height: Double) -> Markup {
+  private func hit(_ node: Plan.Node, at index: Int, height: Double) -> Markup {
     let costs = node.candidates.map { candidate in
       guard let seconds = candidate.seconds else {
         return "\(candidate.device): cannot, \(candidate.unsupported ?? "no reason given")"

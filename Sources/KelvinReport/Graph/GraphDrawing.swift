@@ -1,10 +1,11 @@
 import KelvinBasics
+import KelvinPlanning
 
 /// A drawing of consecutive layers of a placement as a graph. Each layer is a box with its device's colour, pattern and
 /// letter; transfers are heavy lines. The drawing consists of pieces that wrap like words, so that it fits any width
 /// and prints. All pieces are aligned on the spine, so that links continue from one piece to the next.
 struct GraphDrawing {
-  private let nodes: [ReportNode]
+  private let nodes: [Plan.Node]
   /// The index of the first drawn layer in the placement.
   private let start: Int
   /// The devices of the placement's layers, by layer name.
@@ -23,13 +24,13 @@ struct GraphDrawing {
   init(
     _ placement: ReportPlacement, _ range: Range<Int>, number: Int, isCompact: Bool, _ palette: ReportPalette
   ) {
-    nodes = Array(placement.nodes[range])
+    nodes = Array(placement.plan.nodes[range])
     start = range.lowerBound
-    devices = Dictionary(placement.nodes.map { ($0.name, $0.device) }) { first, _ in first }
+    devices = Dictionary(placement.plan.nodes.map { ($0.name, $0.device) }) { first, _ in first }
     self.number = number
     self.palette = palette
     layout = GraphLayout(LayeredGraph(nodes), isCompact ? .compact : .full)
-    costliest = placement.nodes.compactMap(\.seconds).filter(\.isFinite).max() ?? 0
+    costliest = placement.plan.nodes.compactMap(\.chosen?.seconds).filter(\.isFinite).max() ?? 0
   }
 
   var markup: Markup {
@@ -125,7 +126,7 @@ struct GraphDrawing {
     let cost = cost(node)
     let (width, height) = (metrics.nodeWidth, metrics.nodeHeight)
     let top = y - height / 2
-    let share = costliest > 0 ? min(max((node.seconds ?? 0) / costliest, 0), 1) : 0
+    let share = costliest > 0 ? min(max((node.chosen?.seconds ?? 0) / costliest, 0), 1) : 0
     var inside: Markup
     if isCompact {
       let radius = height / 2 - 3
@@ -150,7 +151,7 @@ struct GraphDrawing {
         """
     }
     inside += moves(node, x: x, y: y, top: top)
-    let region = node.region.isEmpty ? "" : ", in \(HumanReadable.region(node.region, times: node.runs))"
+    let region = node.region.isEmpty ? "" : ", in \(HumanReadable.region(node.region, times: node.trips))"
     let tip = "\(node.name) (\(node.op))\(region) runs on \(node.device): \(cost); \(node.reason)"
     return """
       <a class="node\(node.region.isEmpty ? "" : " inside" as Markup)" href="#r\(number)-\(place)" \
@@ -160,11 +161,11 @@ struct GraphDrawing {
   }
 
   /// Draws the cost of the transfers to a node, at its entry.
-  private func moves(_ node: ReportNode, x: Double, y: Double, top: Double) -> Markup {
+  private func moves(_ node: Plan.Node, x: Double, y: Double, top: Double) -> Markup {
     guard !node.transfers.isEmpty else { return "" }
     let seconds = node.transfers.reduce(0) { $0 + $1.seconds }
     let routes = node.transfers.map { transfer in
-      transfer.isSignal
+      transfer.isSignal == true
         ? "\(transfer.value) starts \(transfer.to), \(HumanReadable.seconds(transfer.seconds))"
         : "\(transfer.value): \(transfer.from) → \(transfer.to), \(HumanReadable.bytes(transfer.bytes)), "
           + HumanReadable.seconds(transfer.seconds)
@@ -183,7 +184,7 @@ struct GraphDrawing {
     return words.reduce(op) { $0.replacing($1.0, with: $1.1) }
   }
 
-  private func cost(_ node: ReportNode) -> String {
+  private func cost(_ node: Plan.Node) -> String {
     guard let candidate = node.candidates.first(where: { $0.device == node.device }), let seconds = candidate.seconds
     else { return "—" }
     return (candidate.isMeasured ? "" : "≈ ") + HumanReadable.seconds(seconds)

@@ -1,4 +1,5 @@
 import KelvinBasics
+import KelvinPlanning
 
 /// The complete graph of a placement. Repeated layers are drawn once, under a heading with their total cost. The other
 /// repetitions are in a closed disclosure element.
@@ -23,7 +24,7 @@ enum GraphSection {
       case .repeated(let block):
         let others = block.times.dropFirst()
         return """
-          <div class="block"><p>\(BlockHeading(block, placement.nodes).text)</p>\(graph(block.times[0]))\
+          <div class="block"><p>\(BlockHeading(block, placement.plan.nodes).text)</p>\(graph(block.times[0]))\
           <details class="rest"><summary>the other \(others.count) times</summary>\(others.map(graph))</details></div>
           """
       }

@@ -1,3 +1,5 @@
+import KelvinPlanning
+
 /// A layered drawing of a placement's nodes, with links between neighbouring columns only. A node's column is its
 /// longest distance from an input. A value that passes a column is carried by a *bend*. All readers of a value share
 /// its bends.
@@ -33,7 +35,7 @@ struct LayeredGraph {
 
   /// - Parameter nodes: The nodes in topological order. An input that does not name an earlier node is an input of the
   ///   graph. If no node has inputs, the nodes are drawn as a chain.
-  init(_ nodes: [ReportNode]) {
+  init(_ nodes: [Plan.Node]) {
     let isChain = nodes.allSatisfy(\.inputs.isEmpty)
     var latest: [String: Int] = [:]
     var inputs: [String: Int] = [:]
@@ -114,12 +116,12 @@ struct LayeredGraph {
   }
 
   /// Selects the spine backwards from the last column, by the costliest neighbour in each step.
-  private mutating func findSpine(_ nodes: [ReportNode]) {
+  private mutating func findSpine(_ nodes: [Plan.Node]) {
     let count = (items.map(\.column).max() ?? -1) + 1
     spine = [Int?](repeating: nil, count: count)
     func weight(_ item: Int) -> Double {
       switch items[item].kind {
-      case .node(let number): (nodes[number].seconds ?? 0) + 1e-12
+      case .node(let number): (nodes[number].chosen?.seconds ?? 0) + 1e-12
       case .input: 1e-13
       case .bend: 0
       }

@@ -1,5 +1,3 @@
-package import KelvinMeasurements
-
 /// The breakdown of the time of one inference. The parts add up to `endToEnd`.
 package struct Account: Hashable, Sendable, Codable {
   /// Seconds from the first step to the last output.
@@ -15,6 +13,11 @@ package struct Account: Hashable, Sendable, Codable {
 
   /// The unexplained fraction of the whole, 0…1.
   package var residualShare: Double { endToEnd > 0 ? residual / endToEnd : 0 }
+
+  package init(endToEnd: Double, layers: Double, transfers: Double, waits: Double, residual: Double) {
+    (self.endToEnd, self.layers, self.transfers) = (endToEnd, layers, transfers)
+    (self.waits, self.residual) = (waits, residual)
+  }
 
   /// - Parameters:
   ///   - events: the nodes and transfers of one inference, in seconds from its beginning.
