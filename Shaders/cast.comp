@@ -10,13 +10,13 @@ layout(constant_id = 2) const int SOURCE_BITS = 32;
 layout(constant_id = 3) const int TARGET = 4;
 layout(constant_id = 4) const int TARGET_BITS = 32;   // 16 for a float that is rounded to half, 1 for a truth value
 
-layout(push_constant) uniform Parameters { int count; };
+layout(push_constant) uniform Parameters { ROW_PARAMETERS } s;
 layout(binding = 0) writeonly buffer Output { uint y[]; };
 WORDS(1, x)
 
 void main() {
   int index = flatPosition();
-  if (index >= count) return;
+  if (index >= s.rowLength) return;
   uvec4 texel = x(index);
   if (SOURCE == SIGNED && SOURCE_BITS < 32) texel.x = uint(bitfieldExtract(int(texel.x), 0, SOURCE_BITS));
   float real = uintBitsToFloat(texel.x);

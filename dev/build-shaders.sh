@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Compiles Shaders/*.comp to Shaders/spv as Shaders/variants.txt lists them. Writes the tables that embed these modules
+# Compiles Shaders/*.comp and, with the dialect in front, Shaders/shared/*.kernel to Shaders/spv as Shaders/variants.txt
+# lists them. Writes the tables that embed these modules
 # and the sources Shaders/opencl/*.cl and Shaders/shared/*.kernel (Sources/CKelvinShaders/*.inc), and the hashes of the
 # sources (Shaders/SOURCES.sha256). Needs glslc. Shaders with cooperative matrices, which glslc does not support, are
 # compiled by a glslang from PyPI in .build-shaders.
@@ -38,13 +39,21 @@ rows=""
 printf '// Written by dev/build-shaders.sh from Shaders/variants.txt.\n// Compiler: %s\n' "$compiler" >"$scratch/$table"
 # compile NAME SOURCE DEFINES…
 compile() {
+  local source=Shaders/$2
+  case $2 in
+    shared/*)
+      source=$scratch/shared.comp
+      printf '#version 450\n#extension GL_GOOGLE_include_directive : require\n' >"$source"
+      printf '#include "%s"\n' dialect.glsl "$2" >>"$source"
+      ;;
+  esac
   case " ${*:3} " in
     *" -DCOOPERATIVE "*)
-      newer glslang --quiet -V --target-env vulkan1.1 "${@:3}" "Shaders/$2" -o "$scratch/plain.spv"
+      newer glslang --quiet -V --target-env vulkan1.1 "${@:3}" "$source" -o "$scratch/plain.spv"
       newer spirv-opt -O "$scratch/plain.spv" -o "$scratch/spv/$1.spv"
       newer spirv-val --target-env vulkan1.1 "$scratch/spv/$1.spv"
       ;;
-    *) glslc -O --target-env=vulkan1.1 -Werror "${@:3}" "Shaders/$2" -o "$scratch/spv/$1.spv" ;;
+    *) glslc -O --target-env=vulkan1.1 -Werror -IShaders "${@:3}" "$source" -o "$scratch/spv/$1.spv" ;;
   esac
   printf 'alignas(4) static const unsigned char spirv_%s[] = {\n#embed "../../Shaders/spv/%s.spv"\n};\n' \
     "$1" "$1" >>"$scratch/$table"

@@ -1,36 +1,38 @@
-// The position of the largest or smallest element along the middle axis of [outer, length, inner]. A work item
-// processes up to LANES neighbours along the inner axis.
+// The position of the largest or smallest element along the middle axis of [outer, extent, inner]; a row has the
+// elements of `inner`, of which LANES neighbours are processed together.
 
 typedef struct {
-  int outer, length, inner, smallest, last;
+  ROW_PARAMETERS
+  int extent, takesSmallest, takesLast;
 } arg_reduce_shape;
 
 KERNEL void arg_reduce(BUFFER(x), BUFFER(y), arg_reduce_shape s) {
   OPEN(const ELEMENT, x);
-  OPEN(INDEX, y);
-  const int tiles = (s.inner + LANES - 1) / LANES;
-  const int row = get_global_id(0) / tiles, column = get_global_id(0) % tiles * LANES;
-  if (row >= s.outer) return;
-  const int count = min(s.inner - column, LANES);
-  x += (size_t)row * s.length * s.inner + column;
-  y += (size_t)row * s.inner + column;
-  ELEMENT best[LANES];
-  int position[LANES];
-  for (int i = 0; i < count; i++) {
-    best[i] = x[i];
-    position[i] = 0;
-  }
-  for (int place = 1; place < s.length; place++) {
-    x += s.inner;
-    for (int i = 0; i < count; i++) {
-      // NaN, which differs from itself, exceeds every number.
-      const int unordered = x[i] != x[i], wasUnordered = best[i] != best[i];
-      const int same = x[i] == best[i] || (unordered && wasUnordered);
-      const int beyond = s.smallest ? x[i] < best[i] : x[i] > best[i];
-      const int takes = (unordered ? !wasUnordered : beyond) || (s.last && same);
-      best[i] = takes ? x[i] : best[i];
-      position[i] = takes ? place : position[i];
+  OPEN(RESULT, y);
+  EACH_ROW {
+    EACH_COLUMN_BY(LANES) {
+      const int count = min(end - column, LANES);
+      const global ELEMENT *elements = x + (size_t)row * s.extent * s.rowLength + column;
+      ELEMENT best[LANES];
+      int position[LANES];
+      for (int i = 0; i < count; i++) {
+        best[i] = elements[i];
+        position[i] = 0;
+      }
+      for (int place = 1; place < s.extent; place++) {
+        elements += s.rowLength;
+        for (int i = 0; i < count; i++) {
+          const ELEMENT v = elements[i];
+          // NaN, which differs from itself, exceeds every number.
+          const int unordered = v != v, wasUnordered = best[i] != best[i];
+          const int same = v == best[i] || (unordered && wasUnordered);
+          const int beyond = s.takesSmallest ? v < best[i] : v > best[i];
+          const int takes = (unordered ? !wasUnordered : beyond) || (s.takesLast && same);
+          best[i] = takes ? v : best[i];
+          position[i] = takes ? place : position[i];
+        }
+      }
+      for (int i = 0; i < count; i++) y[(size_t)row * s.rowLength + column + i] = position[i];
     }
   }
-  for (int i = 0; i < count; i++) y[i] = position[i];
 }

@@ -1,8 +1,11 @@
-// z = x op y with broadcasting. The innermost axis is a row; a work item processes `rows` rows, or part of one. Strides
-// are in elements, 0 along broadcast axes; those of the rows are 0 or 1.
+// z = x op y with broadcasting. The innermost axis is a row. Strides are in elements, 0 along broadcast axes; those of
+// the rows are 0 or 1.
+
+#include "variant.cl"
 
 typedef struct {
-  int rowCount, length, rows, run, code, xStep, yStep;
+  ROW_PARAMETERS
+  int code, xStep, yStep;
   int sizes[5], xStrides[5], yStrides[5];
 } NAMED(binary_shape);
 
@@ -32,23 +35,15 @@ KERNEL void NAMED(binary)(BUFFER(x), BUFFER(y), BUFFER(z), NAMED(binary_shape) s
   OPEN(const STORED, x);
   OPEN(const STORED, y);
   OPEN(STORED, z);
-  const int first = get_global_id(0) * s.rows, last = min(first + s.rows, s.rowCount);
-  const int start = get_global_id(1) * s.run, end = min(start + s.run, s.length);
-  for (int row = first; row < last; row++) {
-    int rest = row;
-    size_t px = 0, py = 0;
-    for (int axis = 4; axis >= 0; axis--) {
-      if (s.sizes[axis] == 1) continue;
-      const int position = rest % s.sizes[axis];
-      rest /= s.sizes[axis];
-      px += (size_t)position * s.xStrides[axis];
-      py += (size_t)position * s.yStrides[axis];
-    }
-    global STORED *target = z + (size_t)row * s.length;
-    for (int i = start; i < end; i += LANES) {
-      const vec left = s.xStep ? load_part(x + px + i, end - i, 1.0f) : (vec)AT(x, px);
-      const vec right = s.yStep ? load_part(y + py + i, end - i, 1.0f) : (vec)AT(y, py);
-      store_part(NAMED(combine)(CODE, left, right), target + i, end - i);
+  EACH_ROW {
+    int px = 0, py = 0;
+    EACH_AXIS(5, px += place * s.xStrides[axis]; py += place * s.yStrides[axis];)
+    global STORED *target = z + (size_t)row * s.rowLength;
+    EACH_COLUMN_BY(LANES) {
+      const int rest = end - column;
+      const vec left = s.xStep ? load_part(x + px + column, rest, 1.0f) : (vec)AT(x, px);
+      const vec right = s.yStep ? load_part(y + py + column, rest, 1.0f) : (vec)AT(y, py);
+      store_part(NAMED(combine)(CODE, left, right), target + column, rest);
     }
   }
 }

@@ -1,21 +1,30 @@
-// Conversions of the element type from SOURCE to TARGET by CONVERT. A work item processes `run` elements.
+// Conversions of the element type from ELEMENT to RESULT by CONVERT.
 //
 // SATURATES: from a floating-point number to an integer. The saturated conversion of NaN is implementation-defined
-// (NVIDIA's gives 2^63 for ulong); here it is 0.
+// (NVIDIA's gives 2^63 for ulong); here it is 0. ROUNDS: to a float that a float16 holds.
+
+#ifdef ROUNDS
+static inline float rounded_to_half(float x) {
+  ushort bits;
+  vstore_half_rte(x, 0, (half *)&bits);
+  return vload_half(0, (const half *)&bits);
+}
+#endif
 
 #ifdef SATURATES
-#define CONVERTED(value) (isnan(value) ? (TARGET)0 : CONVERT(value))
+#define CONVERTED(value) (isnan(value) ? (RESULT)0 : CONVERT(value))
 #else
 #define CONVERTED(value) CONVERT(value)
 #endif
 
 typedef struct {
-  int count, run;
+  ROW_PARAMETERS
 } cast_shape;
 
 KERNEL void cast(BUFFER(x), BUFFER(y), cast_shape s) {
-  OPEN(const SOURCE, x);
-  OPEN(TARGET, y);
-  const int start = get_global_id(0) * s.run, end = min(start + s.run, s.count);
-  for (int i = start; i < end; i++) y[i] = CONVERTED(x[i]);
+  OPEN(const ELEMENT, x);
+  OPEN(RESULT, y);
+  EACH_ROW {
+    EACH_COLUMN y[column] = CONVERTED(x[column]);
+  }
 }

@@ -16,6 +16,10 @@
 //
 // VARIANT, PIXELS, BLOCKS and PLANAR are defined by the host.
 
+#include "variant.cl"
+#include "meanings.kernel"
+#include "codes.cl"
+
 typedef struct {
   int pixels, width, inputHeight, inputWidth;
   int kernelHeight, kernelWidth, strideY, strideX, dilationY, dilationX, top, left;

@@ -27,15 +27,3 @@ KERNEL void float_to_finite_half(BUFFER(x), BUFFER(y), half_shape s) {
   RANGE;
   for (int i = start; i < end; i++) vstore_half_rte(isfinite(x[i]) ? clamp(x[i], -65504.0f, 65504.0f) : x[i], i, y);
 }
-
-// A cast to float16 inside a segment.
-KERNEL void round_to_half(BUFFER(x), BUFFER(y), half_shape s) {
-  OPEN(const float, x);
-  OPEN(float, y);
-  RANGE;
-  for (int i = start; i < end; i++) {
-    ushort bits;
-    vstore_half_rte(x[i], 0, (half *)&bits);
-    y[i] = vload_half(0, (const half *)&bits);
-  }
-}

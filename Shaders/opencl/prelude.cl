@@ -83,3 +83,21 @@ BY_LANE(tan)
 // Loops over a tile, unrolled so that the tile stays in registers.
 #define EACH(i) _Pragma("unroll") for (int i = 0; i < PIXELS; i++)
 #define EACH_BLOCK(j) _Pragma("unroll") for (int j = 0; j < BLOCKS; j++)
+
+// A kernel over rows of elements: one item computes `run` columns of `rows` neighbouring rows. The kernel's parameters
+// `s` begin with ROW_PARAMETERS. EACH_ROW sets `row`, EACH_COLUMN sets `column`, which ends at `end`.
+#define ROW_PARAMETERS int rowCount; int rowLength; int rows; int run;
+#define EACH_ROW \
+  const int item_ = get_global_id(0), pieces_ = (s.rowLength + s.run - 1) / s.run; \
+  const int start_ = item_ % pieces_ * s.run, end = min(start_ + s.run, s.rowLength); \
+  for (int row = item_ / pieces_ * s.rows, last_ = min(row + s.rows, s.rowCount); row < last_; row++)
+#define EACH_COLUMN_BY(step) for (int column = start_; column < end; column += step)
+#define EACH_COLUMN EACH_COLUMN_BY(1)
+
+// Sets `place` along each axis before the last, innermost first, of a row in a tensor of s.sizes.
+#define EACH_AXIS(count, body) \
+  for (int axis = 0, rest = row; axis < count && rest > 0; axis++) { \
+    const int next = rest / s.sizes[axis], place = rest - next * s.sizes[axis]; \
+    body \
+    rest = next; \
+  }

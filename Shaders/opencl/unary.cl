@@ -1,6 +1,8 @@
 // y = f(x), element by element. A work item processes `run` vectors. A kernel of all functions is slow to compile, so a
 // program may contain a single one (variant.cl).
 
+#include "variant.cl"
+
 typedef struct {
   int count, run, code;
   float a, b;

@@ -1,19 +1,19 @@
 package import KelvinDevices
 package import KelvinGraph
 
-/// The differences between GPU interfaces: element storage, and the name, the push constants and the grid of each
-/// kernel. `Lowering` and `Kernels/` hold the parts that are the same for every interface.
+/// The differences between GPU interfaces: element storage, how a kernel becomes a dispatch, and kernels that depend on
+/// the device. `Lowering` and `Kernels/` hold the parts that are the same for every interface.
 ///
 /// A method for a kernel gets sizes in elements and returns the dispatch; `Lowering` adds the memory.
-package protocol GPUTarget: KernelDispatches {
+package protocol GPUTarget: Sendable {
+  associatedtype Program: Hashable, Sendable
+
   /// The device's id, for messages.
   var device: String { get }
   /// Channels in a block.
   var lanes: Int { get }
   /// Whether every kernel writes zeros to the lanes beyond a tensor's channels, and expects zeros there.
   var clearsLanes: Bool { get }
-  /// The number of axes that copy kernels support, counted for units.
-  var copyRank: Int { get }
   /// The number of loop iterations after which the driver ends an invocation of a kernel, finished or not.
   var iterationLimit: Int { get }
   /// Numbers that resize kernels read for each output position: lower source position, upper one, weight of the upper
@@ -34,12 +34,8 @@ package protocol GPUTarget: KernelDispatches {
 
   /// Bytes that an element takes inside a segment.
   func byteCount(_ scalar: ScalarType) -> Int
-  /// Bytes that copies move at a time; a divisor of `byteCount`.
-  func copyUnit(_ scalar: ScalarType) -> Int
   /// Returns the number of columns that integer product kernels expect weights to be stored with.
   func storedColumns(_ columns: Int) -> Int
-  /// The number of axes that padding kernels support.
-  func padRank(of scalar: ScalarType) -> Int
   /// The limit that a tensor exceeds so that kernels cannot address all of it, as a phrase; nil if it is within limits.
   /// A node with a tensor that is too large is computed in parts.
   func sizeFault(_ type: TensorType, isConstant: Bool) -> String?
@@ -66,6 +62,31 @@ package protocol GPUTarget: KernelDispatches {
   func block(_ shape: BlockedShape) -> KernelDispatch<Program>
   /// Converts the blocked layout to the dense layout.
   func unblock(_ shape: BlockedShape) -> KernelDispatch<Program>
+
+  /// Returns the dispatch of a kernel that both devices have.
+  func dispatch(_ kernel: GPUKernel) -> KernelDispatch<Program>
+
+  // Kernels that depend on the device. They read dense operands in the order of the node's inputs and write one dense
+  // result, with these exceptions:
+  //
+  // - `attention` reads a mask and `layerNormalization` x, scale, shift and statistics; an operand that the node lacks is
+  //   replaced by x, or by the queries.
+  // - `integerProduct` reads the operands of its plan.
+  // - `linear` reads x, packed weights, bias and a residual, or x again if there is none.
+  // - `pool` works on `planes` blocks.
+  // - `resize` reads x and its positions, in the pass's layout.
+  // - `unary` takes either layout and gets the number of elements.
+
+  func attention(_ plan: AttentionPlan) -> KernelDispatch<Program>
+  func integerProduct(_ plan: IntegerProductPlan) -> KernelDispatch<Program>
+  func layerNormalization(_ op: LayerNormalization, _: RowGroups, _: RowPass, inputs: Int) -> KernelDispatch<Program>
+  func linear(_: RowProduct, _ activation: UnaryFunction?, addsResidual: Bool, _ codes: QuantizedOperand?)
+    -> KernelDispatch<Program>
+  func matmul(_ plan: MatMulPlan) -> KernelDispatch<Program>
+  func pool(_ function: Pool.Function, _ window: SpatialWindow, planes: Int) -> KernelDispatch<Program>
+  func resize(_ pass: ResizePass) -> KernelDispatch<Program>
+  func softmax(_ lines: ReductionRows) -> KernelDispatch<Program>
+  func unary(_ function: UnaryFunction, count: Int) -> KernelDispatch<Program>
 
   // Kernel offers of nodes whose kernels depend on the device, in their layouts, best first.
 

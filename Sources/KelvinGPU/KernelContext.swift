@@ -121,9 +121,8 @@ package struct KernelContext<Target: GPUTarget>: Sendable {
   /// Returns a lowering to one copy of the only input.
   package func moving(_ copy: StridedCopy) throws(DeviceError) -> NodeLowering<Target> {
     let (scalar, node) = (inputs[0].scalar, node)
-    let units = target.byteCount(scalar) / target.copyUnit(scalar)
-    let rank = copy.of(units: units).axes.count
-    guard rank <= target.copyRank else { throw unsupported("\(rank) axes that cannot be merged") }
+    let rank = copy.axes.count
+    guard rank <= StridedCopy.limit else { throw unsupported("\(rank) axes that cannot be merged") }
     return NodeLowering { lowering throws(DeviceError) in
       lowering.copy(
         copy, of: scalar, from: try lowering.read(node.inputs[0], .dense), to: lowering.write(node.outputs[0], .dense))

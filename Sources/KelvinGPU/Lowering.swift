@@ -234,9 +234,7 @@ package final class Lowering<Target: GPUTarget> {
 
   /// Adds a copy between dense tensors of a type.
   package func copy(_ copy: StridedCopy, of scalar: ScalarType, from source: Storage, to target: Storage) {
-    let unit = self.target.copyUnit(scalar)
-    let units = self.target.byteCount(scalar) / unit
-    run(self.target.copy(copy.of(units: units), byteCount: unit), [source], target)
+    run(copy.kernel(of: scalar), [source], target)
   }
 
   /// Adds the dispatches that move every output to the segment's output memory.

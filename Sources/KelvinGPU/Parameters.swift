@@ -28,6 +28,12 @@ package struct Parameters: Hashable, Sendable {
     return result
   }
 
+  package func followed(by other: Parameters) -> Parameters {
+    var result = self
+    result.words += other.words
+    return result
+  }
+
   /// Returns these parameters, followed by floats.
   package func floats(_ values: Float...) -> Parameters {
     var result = self

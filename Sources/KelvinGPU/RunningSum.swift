@@ -2,15 +2,18 @@ internal import KelvinDevices
 internal import KelvinGraph
 
 /// Running sums along rows that groups share. For rows in parts, a preceding pass computes the totals.
-package struct RunningSum: Sendable {
-  package let groups: RowGroups
+struct RunningSum: Sendable {
+  let groups: RowGroups
   /// Whether the sum at an element excludes the element.
   let isExclusive: Bool
   /// Whether sums begin with the last element.
   let isReversed: Bool
 
-  /// The parameters after those of the rows, as kernels declare them (`Shaders/shared/running_sum_lines.kernel`).
-  package var parameters: [Int] { [isExclusive ? 1 : 0, isReversed ? 1 : 0] }
+  fileprivate var kernel: GPUKernel {
+    GPUKernel(
+      "running_sum", reads: [.floats, .wideFloats], Parameters(isExclusive ? 1 : 0, isReversed ? 1 : 0),
+      sharing: groups)
+  }
 }
 
 extension KernelContext {
@@ -20,14 +23,13 @@ extension KernelContext {
     guard let sum, inputs[0].scalar.isFloatingPoint else { return [KernelOffer(alone)] }
     let (node, groups) = (node, sum.groups)
     let shared = NodeLowering<Target> { lowering throws(DeviceError) in
-      let target = lowering.target
       let x = try lowering.read(node.inputs[0], .dense)
       let totals = lowering.temporary(wide: groups.lines.count * groups.parts)
       if groups.parts > 1 {
-        let pass = ReducePass(groups: groups, isFirst: true, isLast: false, length: groups.lines.length)
-        lowering.run(target.reduce(.sum, pass), [x], totals)
+        let pass = GPUKernel(reducing: groups, .sum, length: groups.lines.length, isFirst: true, isLast: false)
+        lowering.run(pass, [x], totals)
       }
-      lowering.run(target.runningSum(sum), [x, totals], lowering.write(node.outputs[0], .dense))
+      lowering.run(sum.kernel, [x, totals], lowering.write(node.outputs[0], .dense))
     }
     return [KernelOffer(shared, RowGroups.implementation), KernelOffer(alone, handicap: handicap(of: groups))]
   }

@@ -1,3 +1,5 @@
+internal import KelvinGraph
+
 /// A copy of elements between two tensors that are described by strides. Transposition, slices, joins and repetition
 /// are such copies.
 package struct StridedCopy: Hashable, Sendable {
@@ -6,6 +8,9 @@ package struct StridedCopy: Hashable, Sendable {
     package var source: Int
     package var target: Int
   }
+
+  /// The largest number of axes that the kernel takes.
+  package static let limit = 8
 
   /// The axes, outermost first, at least one. Neighbouring axes that are contiguous in both tensors are merged.
   package private(set) var axes: [Axis] = []
@@ -30,12 +35,16 @@ package struct StridedCopy: Hashable, Sendable {
 
   package var count: Int { axes.reduce(1) { $0 * $1.size } }
 
-  /// Returns the same copy of elements that consist of several units.
-  package func of(units: Int) -> StridedCopy {
-    guard units > 1 else { return self }
-    return StridedCopy(
-      sizes: axes.map(\.size) + [units], source: axes.map { $0.source &* units } + [1],
-      target: axes.map { $0.target &* units } + [1], sourceOffset: sourceOffset &* units,
-      targetOffset: targetOffset &* units)
+  /// The kernel that copies elements of a type.
+  func kernel(of scalar: ScalarType) -> GPUKernel {
+    let (outer, row) = (axes.dropLast().reversed(), axes[axes.count - 1])
+    func list(_ value: (Axis) -> Int, filler: Int) -> [Int] {
+      outer.map(value) + Array(repeating: filler, count: Self.limit - axes.count)
+    }
+    let lists = list(\.size, filler: 1) + list(\.source, filler: 0) + list(\.target, filler: 0)
+    return GPUKernel(
+      "copy", [.moved(scalar)], reads: [.elements],
+      Parameters([sourceOffset, targetOffset, row.source, row.target] + lists),
+      rows: outer.reduce(1) { $0 * $1.size }, of: row.size)
   }
 }

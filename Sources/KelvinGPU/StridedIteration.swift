@@ -42,6 +42,18 @@ package struct StridedIteration: Hashable, Sendable {
     if axes.isEmpty { axes = [Axis(size: 1, strides: strides.map { _ in 1 })] }
   }
 
+  /// The parameters as kernels declare them: each operand's step along the last axis, then the sizes of the other axes,
+  /// innermost first, and each operand's strides along these axes.
+  package var parameters: [Int] {
+    let outer = axes.dropLast().reversed()
+    let missing = Self.limit - axes.count
+    let row = axes[axes.count - 1]
+    return row.strides + outer.map(\.size) + Array(repeating: 1, count: missing)
+      + row.strides.indices.flatMap { operand in
+        outer.map { $0.strides[operand] } + Array(repeating: 0, count: missing)
+      }
+  }
+
   package var count: Int { axes.reduce(1) { $0 * $1.size } }
 
   /// - Throws: `.unsupported` if too many axes remain.

@@ -27,7 +27,7 @@ extension OpenCLTarget {
   func block(_ shape: BlockedShape) -> KernelDispatch<KernelName> { relayout("to_blocked", shape) }
   func unblock(_ shape: BlockedShape) -> KernelDispatch<KernelName> { relayout("to_dense", shape) }
 
-  /// Returns a kernel that converts from or to float16, or to float16 and back.
+  /// Returns a kernel that converts from or to float16.
   func half(_ function: String, count: Int) -> KernelDispatch<KernelName> {
     call(
       KernelName(program: "half", function: function), Parameters(count, tuning.run),

@@ -10,7 +10,7 @@ struct TensorLimits: Hashable, Sendable {
   var bytes: Int
 }
 
-/// The kernels of `Shaders/opencl/*.cl`; each has a file in `Kernels/`.
+/// The kernels of `Shaders/shared` and `Shaders/opencl`.
 ///
 /// Integers are stored inside a segment as in the graph. The lanes of a blocked tensor beyond its channels are
 /// undefined.
@@ -26,7 +26,6 @@ struct OpenCLTarget: GPUTarget {
 
   var lanes: Int { tuning.lanes }
   let clearsLanes = false
-  let copyRank = 8
   let iterationLimit = Int.max
   let numbersPerTap = 3
 
@@ -40,8 +39,6 @@ struct OpenCLTarget: GPUTarget {
   }
 
   func byteCount(_ scalar: ScalarType) -> Int { isHalf(scalar) ? 2 : scalar == .float16 ? 4 : scalar.byteCount }
-  func copyUnit(_ scalar: ScalarType) -> Int { byteCount(scalar) }
-  func padRank(of scalar: ScalarType) -> Int { 8 }
 
   /// Kernels count elements in 32 bits, including whole blocks of channels. A constant is a separate buffer.
   func sizeFault(_ type: TensorType, isConstant: Bool) -> String? {
@@ -67,20 +64,6 @@ struct OpenCLTarget: GPUTarget {
 
   /// Returns the number of elements of a row that a work item processes.
   func run(of length: Int) -> Int { min(tuning.run, max(length, 1)) }
-
-  /// Returns a kernel that moves elements of a size unchanged.
-  func moving(_ program: String, byteCount: Int, defines: [String] = [], function: String) -> KernelName {
-    let element =
-      switch byteCount {
-      case 1: "uchar"
-      case 2: "ushort"
-      case 4: "uint"
-      default: "ulong"
-      }
-    return KernelName(
-      program: program, defines: ["ELEMENT=\(element)"] + defines, halves: byteCount == 2 ? .all : nil,
-      function: function)
-  }
 }
 
 typealias OpenCLLowering = Lowering<OpenCLTarget>

@@ -46,18 +46,6 @@ struct ConvolutionVariant: Hashable, Sendable {
   }
 }
 
-/// The files that programs share beyond the prelude, by program.
-private let commonFiles = [
-  "binary": ["variant"], "convolution": ["variant", "meanings", "codes"], "unary": ["variant"],
-  "quantized_binary": ["strided_iteration"], "compare": ["strided_iteration"], "gather_elements": ["strided_iteration"],
-  "integer": ["strided_iteration"],
-  "scatter": ["strided_iteration"], "select": ["strided_iteration"], "dequantize": ["scaling"], "quantize": ["scaling"],
-  "gather_codes": ["dialect", "meanings"], "linear": ["dialect", "meanings"],
-  "arg_reduce_lines": ["dialect", "lines"], "normalize_lines": ["dialect", "lines"],
-  "reduce_lines": ["dialect", "lines"], "running_sum_lines": ["dialect", "lines"],
-  "softmax_lines": ["dialect", "lines"],
-]
-
 extension HalfStorageMode {
   /// The macro that selects a program's float16 variant.
   var define: String {
@@ -70,7 +58,7 @@ extension HalfStorageMode {
   /// The macros by which a program with the variant declares floats (`prelude.cl`, `dialect.cl`).
   fileprivate var elements: [String] {
     switch self {
-    case .all: ["STORED", "ENTRY"]
+    case .all: ["STORED", "FLOAT_RESULT"]
     case .operands: [KernelName.parts]
     case .weights: ["PACKED"]
     }
@@ -117,14 +105,14 @@ func joinedSource(_ keys: [KernelName]) -> String? {
 }
 
 extension KernelName {
-  /// Files that declare only macros if no weights are quantized.
-  private static let repeatable: Set = ["variant", "meanings", "codes"]
+  /// Files that declare their names once, or only macros if no weights are quantized.
+  private static let repeatable: Set = ["variant", "meanings", "codes", "dialect", "scaling"]
 
   /// Whether the program can be joined with others: it declares no names that they declare, and uses the prelude
   /// unchanged.
   var canBeJoined: Bool {
     halves == nil && !defines.contains { $0.hasPrefix("CODE_BITS=") }
-      && (commonFiles[program] ?? []).allSatisfy(Self.repeatable.contains)
+      && includedFiles(program).allSatisfy(Self.repeatable.contains)
   }
 
   /// Whether every name that the program declares contains the name of its variant.
@@ -148,7 +136,23 @@ extension KernelName {
 
 private func file(_ name: String) -> String? { kelvin_opencl_source(name).map { String(cString: $0) } }
 
-/// Returns a program's source code without the prelude.
+/// The files that a program includes, in order. Programs of `Shaders/shared` begin with the dialect.
+private func includedFiles(_ program: String) -> [String] {
+  guard let own = file(program) else { return [] }
+  return (own.contains("\nENTRY(") ? ["dialect"] : []) + own.split(separator: "\n").compactMap(includedFile)
+}
+
+/// Returns the name of the file that a line includes, without its extension.
+private func includedFile(_ line: Substring) -> String? {
+  guard line.hasPrefix("#include \"") else { return nil }
+  return line.dropFirst(10).split(separator: ".").first.map(String.init)
+}
+
+/// Returns a program's source code without the prelude. No driver resolves an `#include`.
 private func ownSource(_ program: String) -> String? {
-  file(program).map { own in (commonFiles[program] ?? []).compactMap(file).joined() + own }
+  file(program).map { own in
+    includedFiles(program).compactMap(file).joined()
+      + own.split(separator: "\n", omittingEmptySubsequences: false).filter { includedFile($0) == nil }
+      .joined(separator: "\n")
+  }
 }

@@ -18,7 +18,8 @@ extension ScalarType {
   }
 
   /// The macros for kernels that compute in a wider type: ELEMENT, WIDE, FIT and SATURATE. FIT converts a result by its
-  /// low bits, SATURATE to the nearest value of the element type.
+  /// low bits, SATURATE to the nearest value of the element type. KIND names functions of WIDE, and LEAST is the least
+  /// element.
   var wideDefines: [String] {
     let wide =
       switch self {
@@ -27,9 +28,16 @@ extension ScalarType {
       default: "long"
       }
     let saturates = wide == kernelName ? "" : "_sat"
+    let kind = isFloatingPoint ? "float" : wide == "ulong" ? "unsigned" : "signed"
+    let least =
+      switch self {
+      case .float16, .float32, .float64: "-INFINITY"
+      case .int8, .int16, .int32, .int64: "\(kernelName.uppercased())_MIN"
+      default: "0"
+      }
     return [
       "ELEMENT=\(kernelName)", "WIDE=\(wide)", "FIT=convert_\(kernelName)",
-      "SATURATE=convert_\(kernelName)\(saturates)",
+      "SATURATE=convert_\(kernelName)\(saturates)", "KIND=\(kind)", "LEAST=\(least)",
     ]
   }
 }

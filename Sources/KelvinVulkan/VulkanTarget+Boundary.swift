@@ -13,7 +13,10 @@ extension VulkanTarget {
     if type.scalar == .float32 { return layout == .dense ? narrow(count: type.count, keepsFinite: true) : nil }
     let element = Element(type.scalar)
     return layout == .dense
-      ? cast(element.outsideFormat, element, bits: element.bits, to: element, count: type.count) : nil
+      ? flat(
+        "cast", [element.outsideFormat],
+        specializationConstants: [element.kind.rawValue, element.bits, element.kind.rawValue, element.bits],
+        Parameters(1, type.count).inverses(type.count), count: type.count) : nil
   }
 
   func leave(_ type: TensorType) -> KernelDispatch<VulkanProgram> {

@@ -8,7 +8,7 @@ struct VulkanProgram: Hashable, Sendable {
   var formats: [OperandFormat]
 }
 
-/// The kernels of `Shaders/*.comp`; each has a file in `Kernels/`.
+/// The kernels of `Shaders/shared` and `Shaders/*.comp`.
 ///
 /// A dense element is one word or two (`Element`). The lanes of a blocked tensor beyond its channels are zero.
 struct VulkanTarget: GPUTarget {
@@ -18,7 +18,6 @@ struct VulkanTarget: GPUTarget {
 
   let lanes = 4
   let clearsLanes = true
-  let copyRank = 6
   var iterationLimit: Int { traits.iterationLimit }
   let numbersPerTap = 4
 
@@ -30,9 +29,6 @@ struct VulkanTarget: GPUTarget {
   }
 
   func byteCount(_ scalar: ScalarType) -> Int { isHalf(scalar) ? 2 : scalar.byteCount == 8 ? 8 : 4 }
-  func copyUnit(_ scalar: ScalarType) -> Int { isHalf(scalar) ? 2 : 4 }
-  /// Returns the storage of an element that a kernel only moves.
-  func moved(_ scalar: ScalarType) -> Element { Element(scalar, isHalf: isHalf(scalar)) }
 
   func halved(_ program: VulkanProgram, _ form: HalfStorageMode) -> VulkanProgram? {
     guard !program.pipeline.isHalf else { return program }
@@ -86,7 +82,7 @@ struct VulkanTarget: GPUTarget {
     return KernelDispatch(VulkanProgram(pipeline: pipeline, formats: formats), parameters, grid: groups)
   }
 
-  /// Returns a dispatch with one invocation for each of `count` elements; `count` is the kernel's first parameter.
+  /// Returns a dispatch with one invocation for each of `count` elements.
   func flat(
     _ shader: String, _ formats: [OperandFormat], isHalf: Bool = false, specializationConstants: [Int] = [],
     _ parameters: Parameters,

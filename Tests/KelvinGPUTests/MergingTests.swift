@@ -18,9 +18,6 @@ struct MergingTests {
     let reads = places(extents, source).map { $0 + 7 }
     let writes = places(extents, Shape(extents).strides).map { $0 + 2 }
     #expect(moves(copy) == Dictionary(uniqueKeysWithValues: zip(writes, reads)), "seed \(seed)")
-    // The same, each element as three units.
-    let units = zip(writes, reads).flatMap { write, read in (0..<3).map { (write * 3 + $0, read * 3 + $0) } }
-    #expect(moves(copy.of(units: 3)) == Dictionary(uniqueKeysWithValues: units), "seed \(seed)")
   }
 
   @Test func compatibleAdjacentAxesAreMerged() {

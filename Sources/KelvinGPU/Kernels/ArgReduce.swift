@@ -1,23 +1,5 @@
 internal import KelvinDevices
-package import KelvinGraph
-
-/// A kernel that finds positions in rows that groups share: a whole search, or one of its two passes over rows in
-/// parts.
-package struct ArgReducePass: Sendable {
-  package let groups: RowGroups
-  /// Whether the pass reads every element; otherwise it reads the elements at the positions that the previous pass
-  /// wrote.
-  package let isFirst: Bool
-  /// Elements of a row.
-  package let length: Int
-  /// The type of the positions written.
-  package let index: ScalarType
-
-  /// The parameters after those of the rows, as kernels declare them (`Shaders/shared/arg_reduce_lines.kernel`).
-  package func parameters(_ op: ArgReduce) -> [Int] {
-    [length, isFirst ? 1 : 0, op.function == .minimum ? 1 : 0, op.takesLast ? 1 : 0]
-  }
-}
+internal import KelvinGraph
 
 extension KernelTable {
   mutating func addArgReduce<Target>() where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
@@ -28,21 +10,33 @@ extension KernelTable {
       guard bits >= 32 || lines.length <= 1 << (bits - 1) else {
         throw context.unsupported("positions up to \(lines.length - 1) as \(op.scalar.rawValue)")
       }
-      let alone = context.dense(context.target.argReduce(op, lines, of: scalar))
+      let order = [op.function == .minimum ? 1 : 0, op.takesLast ? 1 : 0]
+      let alone = context.dense(
+        GPUKernel(
+          "arg_reduce", [.number(scalar), .result(op.scalar)], reads: [.elements], Parameters([lines.length] + order),
+          rows: lines.length == 0 ? 0 : lines.outer, of: lines.inner, cost: lines.length))
       guard scalar.isFloatingPoint, let groups = context.groups(sharing: lines) else { return [KernelOffer(alone)] }
+      /// A whole search, or one of its two passes over rows in parts.
+      ///
+      /// - Parameter isFirst: whether the pass reads every element; otherwise it reads the elements at the positions
+      ///   that the previous pass wrote.
+      @Sendable func pass(_ groups: RowGroups, isFirst: Bool, as index: ScalarType) -> GPUKernel {
+        GPUKernel(
+          "arg_reduce", [.result(index)], reads: [.floats, .words],
+          Parameters([lines.length, isFirst ? 1 : 0] + order), sharing: groups)
+      }
       let shared = NodeLowering<Target> { lowering throws(DeviceError) in
-        let target = lowering.target
         let x = try lowering.read(node.inputs[0], .dense)
         var (positions, last) = (x, groups)
         if groups.parts > 1 {
-          let pass = ArgReducePass(groups: groups, isFirst: true, length: lines.length, index: .int32)
           positions = lowering.run(
-            target.argReduce(op, pass), [x, x], lowering.temporary(lines.count * groups.parts, of: pass.index))
+            pass(groups, isFirst: true, as: .int32), [x, x],
+            lowering.temporary(lines.count * groups.parts, of: .int32))
           last = RowGroups(groups.ofParts, group: nil)
         }
-        let pass = ArgReducePass(
-          groups: last, isFirst: groups.parts == 1, length: lines.length, index: op.scalar)
-        lowering.run(target.argReduce(op, pass), [x, positions], lowering.write(node.outputs[0], .dense))
+        lowering.run(
+          pass(last, isFirst: groups.parts == 1, as: op.scalar), [x, positions],
+          lowering.write(node.outputs[0], .dense))
       }
       return [
         KernelOffer(shared, RowGroups.implementation), KernelOffer(alone, handicap: context.handicap(of: groups)),

@@ -8,7 +8,10 @@ extension KernelTable {
       try iteration.check(context)
       let scalar = context.inputs[0].scalar
       guard scalar.isFloatingPoint else {
-        return [KernelOffer(context.dense(context.target.integerBinary(op, iteration, of: scalar)))]
+        let kernel = GPUKernel(
+          "binary_of_integers", [.number(scalar)], reads: [.elements, .elements], Parameters(Int(op.code)),
+          over: iteration)
+        return [KernelOffer(context.dense(kernel))]
       }
       return context.target.offers(op, iteration, context)
     }

@@ -20,8 +20,8 @@ extension KernelTable {
             })
         ]
       }
-      let call = isRounding ? target.roundToHalf(count: count) : target.cast(from, to: to, count: count)
-      return [KernelOffer(context.dense(call))]
+      let kernel = GPUKernel("cast", [.number(from), .result(to)], reads: [.elements], of: count)
+      return [KernelOffer(context.dense(kernel))]
     }
   }
 }

@@ -6,7 +6,10 @@ extension KernelTable {
     add(Compare.self) { op, context throws(DeviceError) in
       let iteration = StridedIteration(context.outputs[0].shape, context.inputs.map(\.shape))
       try iteration.check(context)
-      return context.dense(context.target.compare(op, iteration, of: context.inputs[0].scalar))
+      return context.dense(
+        GPUKernel(
+          "compare", [.number(context.inputs[0].scalar)], reads: [.elements, .elements], Parameters(Int(op.code)),
+          over: iteration))
     }
   }
 }

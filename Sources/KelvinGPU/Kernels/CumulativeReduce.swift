@@ -5,7 +5,12 @@ extension KernelTable {
   mutating func addCumulativeReduce<Target>() where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
     addOffers(CumulativeReduce.self) { op, context throws(DeviceError) in
       let lines = ReductionRows(context.inputs[0].shape, axis: op.axis)
-      let alone = context.dense(context.target.cumulativeReduce(op, lines, of: context.inputs[0].scalar))
+      let alone = context.dense(
+        GPUKernel(
+          "cumulative_reduce", [.number(context.inputs[0].scalar)], reads: [.elements],
+          Parameters(
+            lines.length, op.function == .product ? 1 : 0, op.isExclusive ? 1 : 0, op.isReversed ? 1 : 0),
+          rows: lines.length == 0 ? 0 : lines.outer, of: lines.inner, cost: lines.length))
       // A product of a part's elements may leave the range although the product of all elements up to there does not.
       let groups = op.function == .sum ? context.groups(sharing: lines) : nil
       return context.offers(

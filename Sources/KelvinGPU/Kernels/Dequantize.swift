@@ -5,8 +5,7 @@ extension KernelTable {
   mutating func addDequantize<Target>() where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
     add(Dequantize.self) { op, context throws(DeviceError) in
       try context.requireFloats([context.outputs[0], context.inputs[1]])
-      let plan = QuantizationPlan(op.axis, context.inputs[0].shape, context.inputs[0].scalar)
-      return context.scaling(context.target.dequantize(plan))
+      return context.scaling("dequantize", op.axis, of: context.inputs[0].scalar, reading: .elements)
     }
   }
 }

@@ -1,28 +1,31 @@
 internal import KelvinDevices
-package import KelvinGraph
+internal import KelvinGraph
 
 /// `y[o, j, i] = x[o, indices[j], i]` of a dense tensor `[outer, extent, inner]`.
-package struct GatherPlan: Sendable {
-  package let outer: Int
-  package let extent: Int
-  package let inner: Int
-  package let count: Int
-  package let scalar: ScalarType
-  package let index: ScalarType
+private struct GatherPlan {
+  let outer, extent, inner, count: Int
+  let scalar, index: ScalarType
 
-  fileprivate init(_ op: Gather, _ x: TensorType, _ indices: TensorType) {
+  init(_ op: Gather, _ x: TensorType, _ indices: TensorType) {
     let lines = ReductionRows(x.shape, axis: op.axis)
     (outer, extent, inner) = (lines.outer, lines.length, lines.inner)
     count = indices.count
     (scalar, index) = (x.scalar, indices.scalar)
   }
 
-  /// The parameters as the kernel that unpacks quantized slices declares them (`Shaders/shared/gather_codes.kernel`).
-  package func parameters(of codes: QuantizedOperand) -> Parameters {
-    let rowWidth = inner / codes.rows
-    return Parameters(
-      count * inner, extent, inner, codes.bits, codes.meaning, codes.rowStart, codes.rowWords, codes.rows, rowWidth
-    ).inverses(inner, rowWidth).floats(codes.zero)
+  var kernel: GPUKernel {
+    GPUKernel(
+      "gather", [.moved(scalar), .index(index)], reads: [.elements, .indices], Parameters(extent, count),
+      rows: outer * count, of: inner)
+  }
+
+  /// The kernel that unpacks quantized slices.
+  func kernel(of codes: QuantizedOperand) -> GPUKernel {
+    GPUKernel(
+      "gather_codes", [.index(index)], reads: [.words, .indices],
+      Parameters(
+        extent, codes.bits, codes.meaning, codes.rowStart, codes.rowWords, codes.rows, inner / codes.rows
+      ).floats(codes.zero), rows: count, of: inner)
   }
 }
 
@@ -37,7 +40,7 @@ extension KernelTable {
         }
         return [KernelOffer(view)]
       }
-      let plain = context.dense(context.target.gather(plan))
+      let plain = context.dense(plan.kernel)
       // For float16, unpacked numbers are rounded as they are stored.
       guard op.axis == 0, context.inputs[0].shape.rank > 1, context.keepsQuantized(of: 0),
         plan.scalar == .float32 || context.target.isHalf(plan.scalar)
@@ -47,7 +50,7 @@ extension KernelTable {
         guard let codes = try lowering.sliceQuantizedWeight() else { return try plain.lower(lowering) }
         let indices = try lowering.read(node.inputs[1], .dense)
         lowering.run(
-          lowering.target.gather(plan, of: codes), [codes.storage, indices], lowering.write(node.outputs[0], .dense))
+          plan.kernel(of: codes), [codes.storage, indices], lowering.write(node.outputs[0], .dense))
       }
       return [
         KernelOffer(unpacking, "codes"), KernelOffer(plain, handicap: Double(context.inputs[0].count)),

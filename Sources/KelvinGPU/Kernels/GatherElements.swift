@@ -1,15 +1,17 @@
 internal import KelvinDevices
-package import KelvinGraph
+internal import KelvinGraph
 
-/// `y[…, i, …] = x[…, indices[…, i, …], …]` of dense tensors.
-package struct GatherElementsPlan: Sendable {
-  /// The iteration over the indices; the strides are x's, 0 along the axis.
-  package let iteration: StridedIteration
-  /// The axis's size and stride in x.
-  package let extent: Int
-  package let step: Int
-  package let scalar: ScalarType
-  package let index: ScalarType
+extension GPUKernel {
+  /// The kernel of `y[…, i, …] = x[…, indices[…, i, …], …]` of dense tensors.
+  ///
+  /// - Parameters:
+  ///   - iteration: the iteration over the indices; the strides are x's, 0 along the axis.
+  ///   - extent: the axis's size in x, and `step` its stride.
+  init(gathering scalar: ScalarType, _ iteration: StridedIteration, extent: Int, step: Int, by index: ScalarType) {
+    self.init(
+      "gather_elements", [.moved(scalar), .index(index)], reads: [.elements, .indices], Parameters(extent, step),
+      over: iteration)
+  }
 }
 
 extension KernelTable {
@@ -19,12 +21,10 @@ extension KernelTable {
       var strides = x.shape.strides
       let step = strides[op.axis]
       strides[op.axis] = 0
-      let plan = GatherElementsPlan(
-        iteration: StridedIteration(indices.shape, strides: [strides]), extent: x.shape[op.axis], step: step,
-        scalar: x.scalar,
-        index: indices.scalar)
-      try plan.iteration.check(context)
-      return context.dense(context.target.gatherElements(plan))
+      let iteration = StridedIteration(indices.shape, strides: [strides])
+      try iteration.check(context)
+      return context.dense(
+        GPUKernel(gathering: x.scalar, iteration, extent: x.shape[op.axis], step: step, by: indices.scalar))
     }
   }
 }

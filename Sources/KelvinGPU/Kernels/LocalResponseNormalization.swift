@@ -7,7 +7,12 @@ extension KernelTable {
     addOffers(LocalResponseNormalization.self) { op, context throws(DeviceError) in
       try context.requireFloats()
       let shape = BlockedShape(context.inputs[0].shape, lanes: context.target.lanes)
-      return [context.blocked(context.target.localResponseNormalization(op, shape))]
+      let reach = [(op.size - 1) / 2, op.size / 2].map { min($0, shape.channels) }
+      let kernel = GPUKernel(
+        "local_response_normalization", reads: [.blocks],
+        Parameters([shape.blocks, shape.channels] + reach).floats(op.k, op.alpha / Float(op.size), op.beta),
+        rows: shape.batch * shape.blocks, of: shape.area, cost: shape.lanes)
+      return [context.blocked(context.target.dispatch(kernel))]
     }
   }
 }

@@ -55,7 +55,7 @@ private struct MatMulOperands<Target: GPUTarget> {
   }
 
   func check(_ context: KernelContext<Target>) throws(DeviceError) {
-    for copy in [left, right] where copy.axes.count > target.copyRank {
+    for copy in [left, right] where copy.axes.count > StridedCopy.limit {
       throw context.unsupported("batches over \(copy.axes.count) axes that cannot be merged")
     }
   }

@@ -1,31 +1,34 @@
 internal import KelvinDevices
-package import KelvinGraph
+internal import KelvinGraph
 
 /// Elements added around a dense tensor.
-package struct PadPlan: Sendable {
-  package enum Mode: Int, Sendable { case constant, reflect, edge }
-  package struct Axis: Sendable {
+private struct PadPlan {
+  enum Mode: Int { case constant, reflect, edge }
+  struct Axis {
     /// The number of elements in the result, and in the source.
-    package var size: Int
-    package var extent: Int
+    var size: Int
+    var extent: Int
     /// Elements added before.
-    package var before: Int
+    var before: Int
 
-    package init(size: Int, extent: Int, before: Int) {
+    init(size: Int, extent: Int, before: Int) {
       self.size = size
       self.extent = extent
       self.before = before
     }
   }
 
-  package let mode: Mode
-  /// The axes, outermost first; neighbouring axes without padding are merged.
-  package let axes: [Axis]
-  /// The bits of a padding element as stored inside a segment. Integers are sign-extended to 64 bits.
-  package let filler: UInt64
-  package let scalar: ScalarType
+  /// The largest number of axes that the kernel takes.
+  static let limit = 8
 
-  fileprivate init(_ op: Pad, _ input: TensorType, _ output: Shape, isHalf: Bool) {
+  let mode: Mode
+  /// The axes, outermost first; neighbouring axes without padding are merged.
+  let axes: [Axis]
+  /// The bits of a padding element as stored inside a segment. Integers are sign-extended to 64 bits.
+  let filler: UInt64
+  let scalar: ScalarType
+
+  init(_ op: Pad, _ input: TensorType, _ output: Shape, isHalf: Bool) {
     scalar = input.scalar
     var axes: [Axis] = []
     var isLastPadded = true
@@ -55,9 +58,15 @@ package struct PadPlan: Sendable {
     }
   }
 
-  /// Returns the axes, preceded by axes of one element up to `rank`.
-  package func axes(padded rank: Int) -> [Axis] {
-    [Axis](repeating: Axis(size: 1, extent: 1, before: 0), count: max(rank - axes.count, 0)) + axes
+  /// - Precondition: `axes` are within the limit.
+  var kernel: GPUKernel {
+    let inner = axes.reversed() + [Axis](repeating: Axis(size: 1, extent: 1, before: 0), count: Self.limit - axes.count)
+    var parameters = Parameters(mode.rawValue)
+    parameters.add(wide: filler)
+    parameters.add(inner.dropFirst().map(\.size) + inner.map(\.extent) + inner.map(\.before))
+    return GPUKernel(
+      "pad", [.moved(scalar)], reads: [.elements], parameters, rows: inner.dropFirst().reduce(1) { $0 * $1.size },
+      of: inner[0].size)
   }
 }
 
@@ -66,9 +75,10 @@ extension KernelTable {
     add(Pad.self) { op, context throws(DeviceError) in
       let isHalf = context.target.isHalf(context.inputs[0].scalar)
       let plan = PadPlan(op, context.inputs[0], context.outputs[0].shape, isHalf: isHalf)
-      let limit = context.target.padRank(of: plan.scalar)
-      guard plan.axes.count <= limit else { throw context.unsupported("padding of more than \(limit) separate axes") }
-      return context.dense(context.target.pad(plan))
+      guard plan.axes.count <= PadPlan.limit else {
+        throw context.unsupported("padding of more than \(PadPlan.limit) separate axes")
+      }
+      return context.dense(plan.kernel)
     }
   }
 }

@@ -7,8 +7,13 @@ extension KernelTable {
       let x = context.inputs[0]
       guard x.scalar.isFloatingPoint, op.window.rank <= 2 else {
         let window = try SpatialWindow(op.window, axes: 3, context)
-        let call = context.target.poolVolume(op.function, window, planes: x.shape[0] * x.shape[1], of: x.scalar)
-        return [KernelOffer(context.dense(call), "volume")]
+        let kernel = GPUKernel(
+          "pool_volume", [.number(x.scalar)], reads: [.elements],
+          Parameters(
+            window.output + window.input + window.geometry + window.after
+              + [op.function == .maximum ? 1 : 0, op.function == .averageIncludingPadding ? 1 : 0]),
+          of: x.shape[0] * x.shape[1] * window.outputCount, cost: 16)
+        return [KernelOffer(context.dense(kernel), "volume")]
       }
       let window = try SpatialWindow(op.window, axes: 2, context)
       let shape = BlockedShape(context.inputs[0].shape, lanes: context.target.lanes)

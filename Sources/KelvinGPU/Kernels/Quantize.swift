@@ -5,8 +5,7 @@ extension KernelTable {
   mutating func addQuantize<Target>() where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
     add(Quantize.self) { op, context throws(DeviceError) in
       try context.requireFloats([context.inputs[0], context.inputs[1]])
-      let plan = QuantizationPlan(op.axis, context.inputs[0].shape, op.scalar)
-      return context.scaling(context.target.quantize(plan))
+      return context.scaling("quantize", op.axis, of: op.scalar, reading: .words)
     }
   }
 }

@@ -4,7 +4,9 @@ internal import KelvinGraph
 extension KernelTable {
   mutating func addRandomUniform<Target>() where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
     add(RandomUniform.self) { op, context throws(DeviceError) in
-      context.dense(context.target.randomUniform(op, count: context.outputs[0].count))
+      let count = context.outputs[0].count
+      return context.dense(
+        GPUKernel("random_uniform", reads: [.words], Parameters(count, op.stream), of: (count + 3) / 4, cost: 4))
     }
   }
 }

@@ -1,15 +1,19 @@
 internal import KelvinDevices
 internal import KelvinGraph
 
-/// A kernel that reduces rows shared by groups: a whole reduction, or one of its two passes over rows in parts.
-package struct ReducePass: Sendable {
-  package let groups: RowGroups
-  /// Whether the kernel combines elements; otherwise it combines the results of the previous pass.
-  package let isFirst: Bool
-  /// Whether the kernel writes the final results of the reduction.
-  package let isLast: Bool
-  /// Elements of a row.
-  package let length: Int
+extension GPUKernel {
+  /// The kernel that reduces rows shared by groups: a whole reduction, or one of its two passes over rows in parts.
+  ///
+  /// - Parameters:
+  ///   - length: elements of a row.
+  ///   - isFirst: whether the kernel combines elements; otherwise it combines the results of the previous pass.
+  ///   - isLast: whether the kernel writes the final results of the reduction.
+  init(reducing groups: RowGroups, _ function: Reduce.Function, length: Int, isFirst: Bool, isLast: Bool) {
+    self.init(
+      "reduce", reads: [.floats],
+      Parameters(Int(function.code), isFirst ? 1 : 0, isLast ? 1 : 0).floats(Float(length)), sharing: groups,
+      makesParts: !isFirst || !isLast)
+  }
 }
 
 extension KernelTable {
@@ -73,17 +77,15 @@ extension KernelContext {
   ) -> NodeLowering<Target> {
     let (node, length) = (node, groups.lines.length)
     return NodeLowering { lowering throws(DeviceError) in
-      let target = lowering.target
       var x = try lowering.read(node.inputs[0], source)
       var last = groups
       if groups.parts > 1 {
-        let first = ReducePass(groups: groups, isFirst: true, isLast: false, length: length)
+        let first = GPUKernel(reducing: groups, op.function, length: length, isFirst: true, isLast: false)
         last = RowGroups(groups.ofParts, group: nil)
-        x = lowering.run(
-          target.reduce(op.function, first), [x], lowering.temporary(wide: groups.lines.count * groups.parts))
+        x = lowering.run(first, [x], lowering.temporary(wide: groups.lines.count * groups.parts))
       }
-      let pass = ReducePass(groups: last, isFirst: groups.parts == 1, isLast: true, length: length)
-      lowering.run(target.reduce(op.function, pass), [x], lowering.write(node.outputs[0], layout))
+      let pass = GPUKernel(reducing: last, op.function, length: length, isFirst: groups.parts == 1, isLast: true)
+      lowering.run(pass, [x], lowering.write(node.outputs[0], layout))
     }
   }
 }

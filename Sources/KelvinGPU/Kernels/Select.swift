@@ -6,7 +6,10 @@ extension KernelTable {
     add(Select.self) { _, context throws(DeviceError) in
       let iteration = StridedIteration(context.outputs[0].shape, context.inputs.map(\.shape))
       try iteration.check(context)
-      return context.dense(context.target.select(iteration, of: context.outputs[0].scalar))
+      return context.dense(
+        GPUKernel(
+          "select_elements", [.moved(context.outputs[0].scalar)], reads: [.words, .elements, .elements],
+          over: iteration))
     }
   }
 }

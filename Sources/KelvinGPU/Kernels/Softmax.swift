@@ -26,7 +26,13 @@ extension KernelContext {
     guard let groups = groups(sharing: lines) else { return [offer(alone, layout)] }
     let shared = NodeLowering<Target> { lowering throws(DeviceError) in
       let x = try lowering.read(node.inputs[0], layout)
-      let call = { (pass: RowPass) in lowering.target.softmax(groups, pass) }
+      let call = { (pass: RowPass) in
+        let makesParts = pass == .statistics
+        return lowering.target.dispatch(
+          GPUKernel(
+            "softmax", reads: makesParts ? [.floats] : [.floats, .wideFloats], sharing: groups,
+            makesParts: makesParts))
+      }
       let statistics = lowering.statistics(of: groups, x, call)
       lowering.run(call(.result), [x, statistics], lowering.write(node.outputs[0], layout))
     }

@@ -1,29 +1,29 @@
 internal import KelvinDevices
-package import KelvinGraph
+internal import KelvinGraph
 
 /// One pass over the rows of a dense tensor that finds the positions of their best elements, best first. The first pass
 /// makes sorted runs from elements; later passes merge sorted runs. A sorted run keeps at most the requested number of
 /// positions.
-package struct RankPass: Sendable {
+private struct RankPass {
   /// Elements of the first runs. Each element is compared with all elements of its run.
   static let firstSpan = 128
   /// The number of runs merged into one.
-  package static let arity = 8
+  static let arity = 8
 
-  package let lines: ReductionRows
-  package let takesLargest: Bool
-  package let scalar: ScalarType
+  let lines: ReductionRows
+  let takesLargest: Bool
+  let scalar: ScalarType
   /// The type of the positions written.
-  package let index: ScalarType
+  let index: ScalarType
   /// Elements that a run stands for: of the runs read, or of the runs that the first pass writes.
-  package let span: Int
+  let span: Int
   /// The runs of a row that are read, and the positions stored for each; the first pass reads none.
-  package let runs: Int
-  package let stored: Int
+  let runs: Int
+  let stored: Int
   /// The largest number of positions written for a run.
-  package let kept: Int
+  let kept: Int
   /// The strides of the written positions, by outer index, inner index, run and rank.
-  package let strides: [Int]
+  let strides: [Int]
 
   /// Returns the passes that find the first `count` positions of each row, dense.
   ///
@@ -50,11 +50,22 @@ package struct RankPass: Sendable {
     }
   }
 
-  package var isFirst: Bool { runs == 0 }
+  var kernel: GPUKernel {
+    let elements = [lines.length, lines.inner, takesLargest ? 1 : 0, span]
+    let written = [kept] + strides
+    let types = [GPUKernel.ElementType.number(scalar), .result(index)]
+    return isFirst
+      ? GPUKernel("rank_elements", types, reads: [.elements], Parameters(elements + written), of: count, cost: 8)
+      : GPUKernel(
+        "rank_runs", types, reads: [.elements, .words],
+        Parameters(elements + [stored, runs, Self.arity] + written), of: count, cost: 8)
+  }
+
+  private var isFirst: Bool { runs == 0 }
   /// The number of invocations: one for each element, or for each position of a run.
-  package var count: Int { lines.count * (isFirst ? lines.length : runs * stored) }
+  private var count: Int { lines.count * (isFirst ? lines.length : runs * stored) }
   /// The number of positions written if another pass follows.
-  fileprivate var writtenCount: Int { lines.outer * strides[0] }
+  var writtenCount: Int { lines.outer * strides[0] }
 }
 
 extension KernelTable {
@@ -69,8 +80,8 @@ extension KernelTable {
         lines, count: op.count, takesLargest: op.takesLargest, of: x.scalar, as: op.scalar)
       let iteration = StridedIteration(
         Shape([lines.outer, op.count, lines.inner]), strides: [[lines.length * lines.inner, 0, 1]])
-      let gathering = GatherElementsPlan(
-        iteration: iteration, extent: lines.length, step: lines.inner, scalar: x.scalar, index: op.scalar)
+      let gathering = GPUKernel(
+        gathering: x.scalar, iteration, extent: lines.length, step: lines.inner, by: op.scalar)
       let node = context.node
       return NodeLowering { lowering throws(DeviceError) in
         let elements = try lowering.read(node.inputs[0], .dense)
@@ -80,9 +91,9 @@ extension KernelTable {
         for (number, pass) in passes.enumerated() {
           let isLast = number == passes.count - 1
           let target = isLast ? positions : lowering.temporary(pass.writtenCount, of: pass.index)
-          runs = [lowering.run(lowering.target.rank(pass), [elements] + runs, target)]
+          runs = [lowering.run(pass.kernel, [elements] + runs, target)]
         }
-        lowering.run(lowering.target.gatherElements(gathering), [elements, positions], values)
+        lowering.run(gathering, [elements, positions], values)
       }
     }
   }

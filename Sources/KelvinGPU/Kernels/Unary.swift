@@ -9,8 +9,13 @@ extension KernelTable {
         guard op.function.kind.keepsIntegers else {
           throw context.unsupported("\(op.function.kind.rawValue) of \(scalar.rawValue) values")
         }
-        let call = context.target.integerUnary(op.function, of: scalar, count: context.outputs[0].count)
-        return [KernelOffer(context.dense(call))]
+        var parameters = Parameters(Int(op.function.code))
+        for bound in [op.function.a, op.function.b] {
+          parameters.add(wide: UInt64(bitPattern: Int64(Int(saturating: Double(bound)))))
+        }
+        let kernel = GPUKernel(
+          "unary_of_integers", [.number(scalar)], reads: [.elements], parameters, of: context.outputs[0].count)
+        return [KernelOffer(context.dense(kernel))]
       }
       let target = context.target
       let shape = context.inputs[0].shape

@@ -18,14 +18,10 @@ extension OpenCLTarget {
     return [dense, context.blocked(kernel, reads: layouts)]
   }
 
-  func integerBinary(_ op: Binary, _ iteration: StridedIteration, of scalar: ScalarType) -> KernelDispatch<KernelName> {
-    iterating(
-      iteration, KernelName(program: "integer", defines: scalar.wideDefines, function: "integer_binary"), [Int(op.code)]
-    )
-  }
-
   private func binary(_ op: Binary, _ iteration: StridedIteration) -> KernelDispatch<KernelName> {
-    iterating(iteration, .elementwise("binary", op.code, tuning), [Int(op.code)], step: lanes)
+    dispatch(
+      GPUKernel("binary", [], reads: [.floats, .floats], Parameters(Int(op.code)), over: iteration)
+    ).of(.elementwise("binary", op.code, tuning))
   }
 }
 

@@ -7,9 +7,11 @@ extension OpenCLTarget {
   {
     let operands = [inputs > 1 ? 1 : 0, inputs > 2 ? 1 : 0]
     guard lineGroup == nil else {
-      return sharing(groups, "normalize", makesParts: pass == .statistics) {
-        $0.followed(by: operands).floats(op.epsilon)
-      }
+      let makesParts = pass == .statistics
+      return dispatch(
+        GPUKernel(
+          "normalize", reads: makesParts ? [.floats] : [.floats, .floats, .floats, .wideFloats],
+          Parameters(operands).floats(op.epsilon), sharing: groups, makesParts: makesParts))
     }
     let areRows = groups.lines.inner == 1
     return call(

@@ -12,18 +12,4 @@ extension OpenCLTarget {
           + [columns, parts, function == .maximum ? 1 : 0, function == .averageIncludingPadding ? 1 : 0]),
       items: window.output[0] * parts, planes)
   }
-
-  func poolVolume(_ function: Pool.Function, _ window: SpatialWindow, planes: Int, of scalar: ScalarType)
-    -> KernelDispatch<KernelName>
-  {
-    let (count, run) = (planes * window.outputCount, min(tuning.run, 256))
-    let least = scalar.isFloatingPoint ? "-INFINITY" : scalar == .int8 ? "-128" : "0"
-    return call(
-      KernelName(
-        program: "pool_volume", defines: ["ELEMENT=\(scalar.kernelName)", "LEAST=\(least)"], function: "pool_volume"),
-      Parameters(
-        [count] + window.output + window.input + window.geometry + window.after + [
-          function == .maximum ? 1 : 0, function == .averageIncludingPadding ? 1 : 0, run,
-        ]), items: pieces(count, of: run))
-  }
 }

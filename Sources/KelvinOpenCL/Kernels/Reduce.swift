@@ -10,7 +10,9 @@ extension OpenCLTarget {
     let moved = StridedCopy(
       sizes: order.map { shape[$0] }, source: order.map { shape.strides[$0] },
       target: Shape(order.map { shape[$0] }).strides)
-    guard moved.axes.count <= copyRank else { throw context.unsupported("reducing over more than \(copyRank) axes") }
+    guard moved.axes.count <= StridedCopy.limit else {
+      throw context.unsupported("reducing over more than \(StridedCopy.limit) axes")
+    }
     let length = op.length(context.inputs)
     let areNeighbours = zip(op.axes, op.axes.dropFirst()).allSatisfy { $1 == $0 + 1 }
     let dense = NodeLowering<Self> { lowering throws(DeviceError) in
@@ -35,19 +37,13 @@ extension OpenCLTarget {
     return [KernelOffer(dense), context.blocked(call)]
   }
 
-  func reduce(_ function: Reduce.Function, _ pass: ReducePass) -> KernelDispatch<KernelName> {
-    sharing(pass.groups, "reduce", makesParts: !pass.isFirst || !pass.isLast) {
-      $0.followed(by: [Int(function.code), pass.isFirst ? 1 : 0, pass.isLast ? 1 : 0]).floats(Float(pass.length))
-    }
-  }
-
   private func reduce(_ op: Reduce, _ scalar: ScalarType, outer: Int, length: Int, inner: Int) -> KernelDispatch<
     KernelName
   > {
     guard scalar.isFloatingPoint else {
       let run = run(of: inner)
       return call(
-        KernelName(program: "integer", defines: scalar.wideDefines, function: "integer_reduce"),
+        KernelName(program: "reduce_of_integers", defines: scalar.wideDefines, function: "reduce_of_integers"),
         Parameters(outer, length, inner, run, Int(op.code)), items: pieces(inner, of: run), outer)
     }
     let areRows = inner == 1

@@ -6,7 +6,9 @@ extension OpenCLTarget {
     let kernel =
       pass.interpolation == .linear
       ? KernelName(program: "resize", defines: ["ELEMENT=STORED", "LINEAR=1"], function: "resize")
-      : moving("resize", byteCount: byteCount(pass.scalar), defines: ["LINEAR=0"], function: "resize")
+      : KernelName(
+        program: "resize", defines: ["ELEMENT=\(bits(byteCount(pass.scalar)))", "LINEAR=0"],
+        halves: isHalf(pass.scalar) ? .all : nil, function: "resize")
     let run = max(tuning.run / max(pass.inner, 1), 1)
     return call(
       kernel,

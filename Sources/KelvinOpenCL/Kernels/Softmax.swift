@@ -9,8 +9,4 @@ extension OpenCLTarget {
       Parameters(lines.outer, lines.length, lines.inner, extent),
       items: areRows ? lines.count : lines.outer * pieces(lines.inner, of: lanes))
   }
-
-  func softmax(_ groups: RowGroups, _ pass: RowPass) -> KernelDispatch<KernelName> {
-    sharing(groups, "softmax", makesParts: pass == .statistics)
-  }
 }

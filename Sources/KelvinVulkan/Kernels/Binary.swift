@@ -13,15 +13,6 @@ extension VulkanTarget {
     return [dense, context.blocked(kernel, reads: operands.layouts)]
   }
 
-  func integerBinary(_ op: Binary, _ iteration: StridedIteration, of scalar: ScalarType) -> KernelDispatch<
-    VulkanProgram
-  > {
-    let element = Element(scalar)
-    return iterating(
-      iteration, "integer_binary", [element.format, element.format],
-      specializationConstants: [Int(op.code), element.kind.rawValue, element.bits])
-  }
-
   /// Returns the dispatch for dense operands, four elements at a time if each operand has the result's shape or a
   /// single element.
   private func binary(_ op: Binary, _ left: Shape, _ right: Shape, _ output: Shape, _ iteration: StridedIteration)
@@ -34,8 +25,12 @@ extension VulkanTarget {
         "binary", [.float4, .float4], specializationConstants: [code, left == output ? 0 : 2, right == output ? 0 : 2],
         Parameters(groups, 1, 1, 1).inverses(1, 1, 1), count: groups)
     }
-    var parameters = Parameters([output.count] + iteration.paddedSizes + iteration.paddedStrides)
-    for size in iteration.paddedSizes { parameters = parameters.inverses(size) }
+    // The axes, innermost first, filled up with ones.
+    let missing = [Int](repeating: 0, count: StridedIteration.limit - iteration.axes.count)
+    let sizes = iteration.axes.reversed().map(\.size) + missing.map { _ in 1 }
+    let strides = [0, 1].flatMap { operand in iteration.axes.reversed().map { $0.strides[operand] } + missing }
+    var parameters = Parameters([output.count] + sizes + strides)
+    for size in sizes { parameters = parameters.inverses(size) }
     return flat("binary_broadcast", [.float, .float], specializationConstants: [code], parameters, count: output.count)
   }
 }

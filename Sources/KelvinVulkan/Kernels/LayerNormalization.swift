@@ -21,8 +21,10 @@ extension VulkanTarget {
         Parameters(rows, vectors, lines.inner == 1 ? 1 : 0, inputs > 1 ? 1 : 0, inputs > 2 ? 1 : 0).floats(op.epsilon),
         groups: [x, 1, z])
     }
-    return sharing(
-      groups, "normalize", makesParts: makesParts, makesParts ? [.float] : [.float, .float, .float, .wide]
-    ) { $0.followed(by: [inputs > 1 ? 1 : 0, inputs > 2 ? 1 : 0]).floats(op.epsilon) }
+    return dispatch(
+      GPUKernel(
+        "normalize", reads: makesParts ? [.floats] : [.floats, .floats, .floats, .wideFloats],
+        Parameters(inputs > 1 ? 1 : 0, inputs > 2 ? 1 : 0).floats(op.epsilon), sharing: groups,
+        makesParts: makesParts))
   }
 }

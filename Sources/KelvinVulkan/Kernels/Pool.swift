@@ -16,16 +16,6 @@ extension VulkanTarget {
       Parameters([count, tiles, tilesX] + window.input + window.output + window.before + window.after).inverses(
         tiles, tilesX), count: count)
   }
-
-  func poolVolume(_ function: Pool.Function, _ window: SpatialWindow, planes: Int, of scalar: ScalarType)
-    -> KernelDispatch<VulkanProgram>
-  {
-    let count = planes * window.outputCount
-    return flat(
-      "pool_volume", [.uint], specializationConstants: [function.code, Element(scalar).kind.rawValue],
-      Parameters([count] + window.output + window.input + window.geometry + window.after).inverses(
-        window.output[0], window.output[1], window.output[2]), count: count)
-  }
 }
 
 extension Pool.Function {

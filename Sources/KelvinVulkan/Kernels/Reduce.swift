@@ -20,18 +20,10 @@ extension VulkanTarget {
     }
     let count = context.outputs[0].count
     let call = flat(
-      isFloat ? "reduce" : "integer_reduce", [isFloat ? .float : element.format],
+      isFloat ? "reduce" : "reduce_of_integers", [isFloat ? .float : element.format],
       specializationConstants: [Int(op.code)] + (isFloat ? [] : [element.kind.rawValue, element.bits]),
       Parameters([count, op.length(context.inputs)] + kept.parameters + reduced.parameters), count: count)
     return [KernelOffer(context.dense(call))]
-  }
-}
-
-extension VulkanTarget {
-  func reduce(_ function: Reduce.Function, _ pass: ReducePass) -> KernelDispatch<VulkanProgram> {
-    sharing(pass.groups, "reduce", makesParts: !pass.isFirst || !pass.isLast, [.float]) {
-      $0.followed(by: [Int(function.code), pass.isFirst ? 1 : 0, pass.isLast ? 1 : 0]).floats(Float(pass.length))
-    }
   }
 }
 

@@ -7,9 +7,4 @@ extension VulkanTarget {
       Parameters(lines.count, lines.length, lines.inner, lines.laneBits).inverses(lines.inner),
       count: lines.length == 0 ? 0 : lines.count)
   }
-
-  func softmax(_ groups: RowGroups, _ pass: RowPass) -> KernelDispatch<VulkanProgram> {
-    let makesParts = pass == .statistics
-    return sharing(groups, "softmax", makesParts: makesParts, makesParts ? [.float] : [.float, .wide])
-  }
 }

@@ -11,16 +11,4 @@ extension VulkanTarget {
     let groups = (count + 3) / 4
     return flat("unary", [.float4], specializationConstants: [code], Parameters(groups).floats(a, b), count: groups)
   }
-
-  func integerUnary(_ function: UnaryFunction, of scalar: ScalarType, count: Int) -> KernelDispatch<VulkanProgram> {
-    let element = Element(scalar)
-    var parameters = Parameters(count)
-    for bound in [function.a, function.b] {
-      parameters.add(wide: UInt64(bitPattern: Int64(Int(saturating: Double(bound)))))
-    }
-    return flat(
-      "integer_unary", [element.format],
-      specializationConstants: [Int(function.code), element.kind.rawValue, element.bits],
-      parameters, count: count)
-  }
 }

@@ -1,5 +1,0 @@
-#version 450
-#extension GL_GOOGLE_include_directive : require
-#include "dialect.glsl"
-#include "shared/lines.kernel"
-#include "shared/arg_reduce_lines.kernel"

@@ -1,0 +1,100 @@
+internal import KelvinDevices
+package import KelvinGraph
+
+/// One kernel as both GPU devices run it: a source in `Shaders`, what it is compiled for, its operands, its parameters
+/// and its grid. `GPUTarget.dispatch` turns a kernel into the device's dispatch.
+///
+/// The kernel's source declares all of them in this order: the specialization constants of its types, its own
+/// constants, then the parameters of its grid and its own parameters.
+package struct GPUKernel: Sendable {
+  /// An element type, and the macro that names it in sources.
+  package enum ElementType: Hashable, Sendable {
+    /// `ELEMENT`, whose bits are only moved.
+    case moved(ScalarType)
+    /// `ELEMENT`, which the kernel computes with. Floats are float32.
+    case number(ScalarType)
+    /// `INDEX`, of positions that are read.
+    case index(ScalarType)
+    /// `RESULT`, which the kernel writes.
+    case result(ScalarType)
+  }
+
+  package enum Operand: Hashable, Sendable {
+    /// Floats, which may be stored as float16; `blocks` are read by vectors of channels.
+    case floats, blocks
+    /// Floats that are always stored as float32.
+    case wideFloats
+    /// 32-bit words, or truth values.
+    case words
+    /// Elements of the first type, or of the index type.
+    case elements, indices
+  }
+
+  package enum Grid: Sendable {
+    /// Rows of elements, each of which the kernel computes alone (`ROW_PARAMETERS`). An element costs as much as moving
+    /// `cost` elements.
+    case rows(Int, of: Int, cost: Int)
+    /// Groups that share rows of a reduction (`Shaders/shared/lines.kernel`).
+    case groups(RowGroups)
+  }
+
+  /// The kernel's source and function.
+  package let name: String
+  package let types: [ElementType]
+  /// Integers that the kernel is compiled for, by their names in sources.
+  package let constants: [(name: String, value: Int)]
+  package let operands: [Operand]
+  package let parameters: Parameters
+  package let grid: Grid
+  /// Whether the result is float32 even if floats are stored as float16 (`PARTS`).
+  package let makesParts: Bool
+
+  /// Creates a kernel over `rows` rows of `length` elements.
+  package init(
+    _ name: String, _ types: [ElementType] = [], constants: [(name: String, value: Int)] = [], reads: [Operand],
+    _ parameters: Parameters = Parameters(), rows: Int = 1, of length: Int, cost: Int = 1
+  ) {
+    self.init(name, types, constants, reads, parameters, .rows(rows, of: length, cost: cost), makesParts: false)
+  }
+
+  /// Creates a kernel whose groups share rows of a reduction.
+  package init(
+    _ name: String, _ types: [ElementType] = [], reads: [Operand], _ parameters: Parameters = Parameters(),
+    sharing groups: RowGroups, makesParts: Bool = false
+  ) {
+    self.init(name, types, [], reads, parameters, .groups(groups), makesParts: makesParts)
+  }
+
+  private init(
+    _ name: String, _ types: [ElementType], _ constants: [(name: String, value: Int)], _ operands: [Operand],
+    _ parameters: Parameters, _ grid: Grid, makesParts: Bool
+  ) {
+    (self.name, self.types, self.constants, self.operands) = (name, types, constants, operands)
+    (self.parameters, self.grid, self.makesParts) = (parameters, grid, makesParts)
+  }
+
+  /// Creates a kernel over broadcast operands.
+  ///
+  /// - Parameter parameters: the parameters before those of the iteration.
+  package init(
+    _ name: String, _ types: [ElementType], constants: [(name: String, value: Int)] = [], reads: [Operand],
+    _ parameters: Parameters = Parameters(), over iteration: StridedIteration, cost: Int = 1
+  ) {
+    let length = iteration.axes[iteration.axes.count - 1].size
+    self.init(
+      name, types, constants: constants, reads: reads, parameters.followed(by: iteration.parameters),
+      rows: iteration.axes.dropLast().reduce(1) { $0 * $1.size }, of: length, cost: cost)
+  }
+}
+
+extension KernelContext {
+  /// Returns a lowering to one kernel that reads all inputs and writes the only output, dense.
+  func dense(_ kernel: GPUKernel) -> NodeLowering<Target> { dense(target.dispatch(kernel)) }
+}
+
+extension Lowering {
+  /// Adds a kernel (`run`).
+  @discardableResult func run(_ kernel: GPUKernel, _ reads: [Storage], _ write: Storage) -> Storage {
+    run(target.dispatch(kernel), reads, write)
+  }
+}
