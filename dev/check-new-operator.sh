@@ -36,7 +36,9 @@ grep -v '^#' Shaders/variants.txt | cut -d' ' -f1 | sort -c || complain "Shaders
 clang -fsyntax-only -Wall -Werror -std=gnu2x -ISources/CKelvinKernels/include -ISources/CKelvinKernels \
   Sources/CKelvinKernels/wave_front.c || complain "the C kernel does not compile"
 if command -v glslc >/dev/null; then
-  glslc --target-env=vulkan1.1 -Werror Shaders/wave_front.comp -o /dev/null || complain "the shader does not compile"
+  printf '#version 450\n#extension GL_GOOGLE_include_directive : require\n' >shader.comp
+  printf '#include "%s"\n' dialect.glsl shared/wave_front.kernel >>shader.comp
+  glslc --target-env=vulkan1.1 -Werror -IShaders shader.comp -o /dev/null || complain "the shader does not compile"
 fi
 
 # Swift: each module's interface in turn, then the new file of each device against them.

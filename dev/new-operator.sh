@@ -18,7 +18,7 @@ rename() {
 }
 
 models=$(find Sources Shaders -type f \( -name CumulativeReduce.swift -o -name ck_cumulative_reduce.h \
-  -o -name cumulative_reduce.c -o -name cumulative_reduce.comp -o -name cumulative_reduce.cl \) | sort)
+  -o -name cumulative_reduce.c -o -name cumulative_reduce.kernel \) | sort)
 for model in $models; do
   file=$(rename <<<"$model")
   [ ! -e "$file" ] || { echo "$file is there already" >&2; exit 73; }
@@ -53,10 +53,5 @@ for file in $(find_list '^      cumulativeReduce,$'); do insert "$file" "      $
 for file in $(find_list '^#include "ck_cumulative_reduce\.h"$'); do
   insert "$file" "#include \"ck_$snake.h\"" '^#include "ck_[a-z_]+\.h"$'
 done
-# The kernel's dispatch, which each GPU device implements, and the test device that returns names.
-call=$(grep -E '^  func cumulativeReduce\(' Sources/KelvinGPU/KernelDispatches.swift | rename)
-insert Sources/KelvinGPU/KernelDispatches.swift "$call" '^  func [A-Za-z]+\('
-insert Tests/KelvinGPUTests/NamingTarget.swift "${call/Program/String} { call() }" \
-  '^  func .* -> KernelDispatch<String> . call[(]'
-insert Shaders/variants.txt "$(printf '%-30s %s.comp' "$snake" "$snake")" '^[a-z0-9_]+ +[a-z0-9_]+\.comp'
+insert Shaders/variants.txt "$(printf '%-35s shared/%s.kernel' "$snake" "$snake")" '^[a-z0-9_]+ +[a-z0-9_/]+\.(comp|kernel)'
 insert docs/operators.md "| \`$snake\` | yes | yes | yes | yes |" '^\| `[a-z0-9_]+` \|'

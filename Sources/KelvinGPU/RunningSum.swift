@@ -11,7 +11,7 @@ struct RunningSum: Sendable {
 
   fileprivate var kernel: GPUKernel {
     GPUKernel(
-      "running_sum", reads: [.floats, .wideFloats], Parameters(isExclusive ? 1 : 0, isReversed ? 1 : 0),
+      "cumulative_reduce", reads: [.floats, .wideFloats], Parameters(isExclusive ? 1 : 0, isReversed ? 1 : 0),
       sharing: groups)
   }
 }

@@ -55,9 +55,9 @@ private struct RankPass {
     let written = [kept] + strides
     let types = [GPUKernel.ElementType.number(scalar), .result(index)]
     return isFirst
-      ? GPUKernel("rank_elements", types, reads: [.elements], Parameters(elements + written), of: count, cost: 8)
+      ? GPUKernel("top_k_elements", types, reads: [.elements], Parameters(elements + written), of: count, cost: 8)
       : GPUKernel(
-        "rank_runs", types, reads: [.elements, .words],
+        "top_k_runs", types, reads: [.elements, .words],
         Parameters(elements + [stored, runs, Self.arity] + written), of: count, cost: 8)
   }
 
