@@ -80,6 +80,8 @@ def faults(tree):
         yield rules.operators_lie_in_files_of_their_names, {"files": {path: ""}}, f"{path}: does not hold"
     path = "Sources/KelvinVulkan/Kernels/Copying.swift"
     yield rules.operators_lie_in_files_of_their_names, {"files": {path: ""}}, f"{path}: Copying is not an operator"
+    path = "Shaders/shared/rank_elements.kernel"
+    yield rules.operators_lie_in_files_of_their_names, {"files": {path: ""}}, f"{path}: its name does not begin"
     for path in ["Package.resolved", ".build-thread/x.o", "bench/__pycache__/peers.pyc"]:
         yield rules.build_products, {"files": {path: ""}}, f"{path}: made by a build"
     for text in [

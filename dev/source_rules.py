@@ -18,6 +18,12 @@ COUNTED = (".swift", ".c", ".h", ".comp", ".glsl", ".cl", ".py", ".sh")
 # The modules of the toolchain; every other module is a target or a product that Package.swift declares.
 TOOLCHAIN = {"Swift", "Dispatch", "FoundationEssentials", "Glibc", "Synchronization", "PackageDescription"}
 TEST_TOOLCHAIN = TOOLCHAIN | {"Testing"}
+# Sources of shaders that are included, or whose kernels serve several operators; and matmul, whose operator is MatMul.
+SHARED_SHADERS = {
+    "codes", "dialect", "lines", "meanings", "prelude", "scaling", "scattered", "variant",
+    "block", "blocked", "copy", "half", "narrow", "unblock",
+    "cooperative", "depthwise", "depthwise_transpose", "integer_product", "matmul", "normalize_lines", "normalize_rows",
+    "unfold", "winograd", "winograd_input", "winograd_output", "winograd_repair"}
 # Modules that are declared in order to be linked or run, and never imported.
 UNIMPORTED = {"CMutexForTSan"}
 IMPORT = re.compile(
@@ -208,6 +214,12 @@ def operators_lie_in_files_of_their_names(tree):
         for path in tree.under(f"Sources/Kelvin{device}/Kernels", ".swift"):
             if pathlib.PurePath(path).stem not in names:
                 yield f"{path}: {pathlib.PurePath(path).stem} is not an operator with a kernel on GPUs"
+    # So does a kernel's source, except for parts and for kernels of several operators.
+    operators = tuple(re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower() for name in names)
+    for path in tree.under("Shaders", ".comp", ".cl", ".kernel"):
+        stem = pathlib.PurePath(path).stem
+        if "/Generated/" not in path and stem not in SHARED_SHADERS and not stem.startswith(operators):
+            yield f"{path}: its name does not begin with that of an operator with a kernel on GPUs"
 
 
 def build_products(tree):
