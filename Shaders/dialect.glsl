@@ -111,6 +111,8 @@
 #define INTEGER_OF(a) wide(a, KIND)
 #define INTEGER_OF_WORDS(low, high) uvec2(low, high)
 #define SMALL(n) uvec2(uint(n), (n) < 0 ? 0xFFFFFFFFu : 0u)
+#define LEAST_INTEGER uvec2(0u, isSigned(KIND) ? 0x80000000u : 0u)
+#define LARGEST_INTEGER uvec2(0xFFFFFFFFu, isSigned(KIND) ? 0x7FFFFFFFu : 0xFFFFFFFFu)
 #define IS_ZERO(a) ((a) == uvec2(0u))
 #define IS_NEGATIVE(a) (isSigned(KIND) && int((a).y) < 0)
 #define IS_BELOW(a, b) isLess(a, b, KIND)

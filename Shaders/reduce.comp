@@ -3,7 +3,6 @@
 // Combines the elements of a dense tensor along up to three (merged) axes, one result an invocation.
 #include "common.glsl"
 #include "functions.glsl"
-#include "axes.glsl"
 
 layout(constant_id = 1) const uint FUNCTION = REDUCE_SUM;
 
@@ -14,6 +13,17 @@ layout(push_constant) uniform Parameters {
 };
 layout(binding = 0) writeonly buffer Output { STORED_FLOAT y[]; };
 FLOATS(1, x)
+
+// The offset of the element at an index of up to four (merged) axes, innermost axis first.
+int address(int index, int size[4], int stride[4]) {
+  int rest = index, at = 0;
+  for (int axis = 0; axis < 4; axis++) {
+    int outer = quotient(rest, size[axis], 1.0 / float(size[axis]));
+    at += (rest - outer * size[axis]) * stride[axis];
+    rest = outer;
+  }
+  return at;
+}
 
 void main() {
   int index = flatPosition();

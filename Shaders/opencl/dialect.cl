@@ -91,6 +91,8 @@
 #define INTEGER_OF(a) (WIDE)(a)
 #define INTEGER_OF_WORDS(low, high) (WIDE)((ulong)(low) | (ulong)(high) << 32)
 #define SMALL(n) (WIDE)(n)
+#define LEAST_INTEGER ((WIDE)-1 < 0 ? (WIDE)LONG_MIN : 0)
+#define LARGEST_INTEGER ((WIDE)-1 < 0 ? (WIDE)LONG_MAX : (WIDE)-1)
 #define IS_ZERO(a) ((a) == 0)
 #define IS_NEGATIVE(a) ((a) < 0)
 #define IS_BELOW(a, b) ((a) < (b))

@@ -1,5 +1,5 @@
-internal import KelvinDevices
-internal import KelvinGraph
+package import KelvinDevices
+package import KelvinGraph
 
 extension GPUKernel {
   /// The kernel that reduces rows shared by groups: a whole reduction, or one of its two passes over rows in parts.
@@ -23,8 +23,16 @@ extension KernelTable {
       guard scalar.isFloatingPoint || op.function.keepsIntegers else {
         throw context.unsupported("\(op.function.rawValue) of \(scalar.rawValue) values")
       }
+      guard scalar.isFloatingPoint else {
+        let kernel = try context.reducing(op) { lines in
+          context.target.dispatch(
+            GPUKernel(
+              "reduce_of_integers", [.number(scalar)], reads: [.elements], Parameters(lines.length, Int(op.function.code)),
+              rows: lines.outer, of: lines.inner, cost: lines.length))
+        }
+        return [KernelOffer(kernel)]
+      }
       let alone = try context.target.offers(op, context)
-      guard scalar.isFloatingPoint else { return alone }
       let (dense, blocked, blocks) = (context.groups(of: op), context.groupsOfBlocks(of: op), context.target.blocks)
       let shared = [
         dense.map { context.offer(context.reducing(op, $0), .dense, isShared: true) },
@@ -45,6 +53,33 @@ extension KernelTable {
 }
 
 extension KernelContext {
+  /// Returns a lowering to one kernel over the rows of the reduced axes, dense. If these axes are not neighbours, a copy
+  /// brings them together.
+  package func reducing(
+    _ op: Reduce, _ kernel: (ReductionRows) -> KernelDispatch<Target.Program>
+  ) throws(DeviceError) -> NodeLowering<Target> {
+    let (node, scalar, shape) = (node, inputs[0].scalar, inputs[0].shape)
+    if zip(op.axes, op.axes.dropFirst()).allSatisfy({ $1 == $0 + 1 }) {
+      let first = op.axes.first ?? shape.rank
+      return dense(kernel(ReductionRows(shape, axes: first..<first + op.axes.count)))
+    }
+    let kept = (0..<shape.rank).filter { !op.axes.contains($0) }
+    let order = kept + op.axes
+    let copy = StridedCopy(
+      sizes: order.map { shape[$0] }, source: order.map { shape.strides[$0] },
+      target: Shape(order.map { shape[$0] }).strides)
+    guard copy.axes.count <= StridedCopy.limit else {
+      throw unsupported("reducing over more than \(StridedCopy.limit) axes")
+    }
+    let call = kernel(
+      ReductionRows(outer: kept.reduce(1) { $0 * shape[$1] }, length: op.length(inputs), inner: 1))
+    return NodeLowering { lowering throws(DeviceError) in
+      let rows = lowering.temporary(shape.count, of: scalar)
+      lowering.copy(copy, of: scalar, from: try lowering.read(node.inputs[0], .dense), to: rows)
+      lowering.run(call, [rows], lowering.write(node.outputs[0], .dense))
+    }
+  }
+
   /// Returns how groups share the rows of a reduction; nil if the reduced axes are not neighbours.
   fileprivate func groups(of op: Reduce) -> RowGroups? {
     let shape = inputs[0].shape

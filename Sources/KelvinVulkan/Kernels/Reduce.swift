@@ -4,10 +4,8 @@ import KelvinGraph
 
 extension VulkanTarget {
   func offers(_ op: Reduce, _ context: KernelContext<Self>) throws(DeviceError) -> [GPUOffer<Self>] {
-    let element = Element(context.inputs[0].scalar)
-    let isFloat = element.kind == .float
     let shape = context.inputs[0].shape
-    if isFloat, op.function == .mean, shape.rank > 2, op.axes == Array(2..<shape.rank), shape.count > 0 {
+    if op.function == .mean, shape.rank > 2, op.axes == Array(2..<shape.rank), shape.count > 0 {
       let blocked = BlockedShape(shape, lanes: lanes)
       return [
         context.blocked(pool(.average, SpatialWindow(over: blocked.area), planes: blocked.batch * blocked.blocks))
@@ -20,8 +18,7 @@ extension VulkanTarget {
     }
     let count = context.outputs[0].count
     let call = flat(
-      isFloat ? "reduce" : "reduce_of_integers", [isFloat ? .float : element.format],
-      specializationConstants: [Int(op.code)] + (isFloat ? [] : [element.kind.rawValue, element.bits]),
+      "reduce", [.float], specializationConstants: [Int(op.code)],
       Parameters([count, op.length(context.inputs)] + kept.parameters + reduced.parameters), count: count)
     return [KernelOffer(context.dense(call))]
   }
