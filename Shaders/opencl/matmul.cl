@@ -23,7 +23,7 @@ static inline size_t batch_place(int batch, const int *sizes, const int *strides
 #define SPAN (2 * LANES)
 #define ITEM_ROWS 64
 #define PANEL 128
-#define EACH_ROW(i) _Pragma("unroll") for (int i = 0; i < ROWS; i++)
+#define EACH_TILE_ROW(i) _Pragma("unroll") for (int i = 0; i < ROWS; i++)
 
 KERNEL void matmul(BUFFER(x), BUFFER(y), BUFFER(z), matmul_shape s) {
   OPEN(const STORED, x);
@@ -50,13 +50,13 @@ KERNEL void matmul(BUFFER(x), BUFFER(y), BUFFER(z), matmul_shape s) {
     for (int row = first; row < last; row += ROWS) {
       const global STORED *p[ROWS];
       vec sum[ROWS][2];
-      EACH_ROW(i) {
+      EACH_TILE_ROW(i) {
         p[i] = x + (size_t)min(row + i, s.rows - 1) * s.xRow + (size_t)start * s.xDepth;
         sum[i][0] = sum[i][1] = 0.0f;
       }
       for (int k = 0; k < depth; k++) {
         const vec low = VECTOR(panel + k * SPAN), high = VECTOR(panel + k * SPAN + LANES);
-        EACH_ROW(i) {
+        EACH_TILE_ROW(i) {
           const vec value = AT(p[i], (size_t)k * s.xDepth);
           sum[i][0] = MULTIPLY_ADD(value, low, sum[i][0]);
           sum[i][1] = MULTIPLY_ADD(value, high, sum[i][1]);
@@ -64,7 +64,7 @@ KERNEL void matmul(BUFFER(x), BUFFER(y), BUFFER(z), matmul_shape s) {
       }
       // A copy with a variable index, so that the sums above stay in registers.
       vec sums[ROWS * 2];
-      EACH_ROW(i) {
+      EACH_TILE_ROW(i) {
         sums[i * 2] = sum[i][0];
         sums[i * 2 + 1] = sum[i][1];
       }
