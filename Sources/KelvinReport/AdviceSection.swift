@@ -18,7 +18,7 @@ enum AdviceSection {
   }
 
   /// Returns one heading for each group of adjacent columns.
-  private static func groups(_ columns: [ReportAdvice.Column]) -> [Markup] {
+  private static func groups(_ columns: [(group: String, title: String)]) -> [Markup] {
     var runs: [(group: String, count: Int)] = []
     for column in columns {
       if let last = runs.indices.last, runs[last].group == column.group {
@@ -30,7 +30,9 @@ enum AdviceSection {
     return runs.map { "<th scope=\"colgroup\" colspan=\"\($0.count)\">\($0.group)</th>" }
   }
 
-  private static func row(_ row: ReportAdvice.Row, _ columns: [ReportAdvice.Column]) -> Markup {
+  private static func row(
+    _ row: (label: String, cells: [ReportAdvice.Cell]), _ columns: [(group: String, title: String)]
+  ) -> Markup {
     let cells: [Markup] = zip(columns, row.cells).map { column, cell in
       guard let text = cell.text else { return "<td class=\"none\">—</td>" }
       let name = column.group.isEmpty ? column.title : "\(column.group), \(column.title)"

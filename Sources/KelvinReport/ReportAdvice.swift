@@ -1,63 +1,24 @@
 /// The recommended configuration for each question, and the table from which they are read. All strings are formatted
 /// for display.
-package struct ReportAdvice: Sendable, Hashable, Codable {
-  package struct Pick: Sendable, Hashable, Codable {
-    package var question: String
-    package var answer: String
+package struct ReportAdvice: Sendable {
+  package typealias Cell = (text: String?, isPick: Bool)
 
-    package init(question: String, answer: String) {
-      self.question = question
-      self.answer = answer
-    }
-  }
-
-  package struct Column: Sendable, Hashable, Codable {
-    /// The heading that adjacent columns share; empty for none.
-    package var group: String
-    package var title: String
-
-    package init(group: String, title: String) {
-      self.group = group
-      self.title = title
-    }
-  }
-
-  package struct Cell: Sendable, Hashable, Codable {
-    /// The content; nil for a value that was not measured.
-    package var text: String?
-    /// Whether the row is the pick for the column's question.
-    package var isPick: Bool
-
-    package init(text: String?, isPick: Bool) {
-      self.text = text
-      self.isPick = isPick
-    }
-  }
-
-  package struct Row: Sendable, Hashable, Codable {
-    package var label: String
-    /// The cells, one for each column.
-    package var cells: [Cell]
-
-    package init(label: String, cells: [Cell]) {
-      self.label = label
-      self.cells = cells
-    }
-  }
-
-  package var picks: [Pick]
-  package var columns: [Column]
-  package var rows: [Row]
+  package var picks: [(question: String, answer: String)]
+  /// The columns: the heading that adjacent columns share, which may be empty, and their own.
+  package var columns: [(group: String, title: String)]
+  /// The rows, with a cell for each column: its content, which is nil for a value that was not measured, and whether the
+  /// row is the pick for the column's question.
+  package var rows: [(label: String, cells: [Cell])]
   /// Sentences about the points at which one configuration overtakes another.
   package var crossovers: [String]
   /// The legend of the columns.
   package var legend: String
 
-  package init(picks: [Pick], columns: [Column], rows: [Row], crossovers: [String], legend: String) {
-    self.picks = picks
-    self.columns = columns
-    self.rows = rows
-    self.crossovers = crossovers
-    self.legend = legend
+  package init(
+    picks: [(question: String, answer: String)], columns: [(group: String, title: String)],
+    rows: [(label: String, cells: [Cell])], crossovers: [String], legend: String
+  ) {
+    (self.picks, self.columns, self.rows) = (picks, columns, rows)
+    (self.crossovers, self.legend) = (crossovers, legend)
   }
 }

@@ -25,8 +25,8 @@ package struct ReportInput: Sendable {
   package var placements: [ReportPlacement] = []
   package var timelines: [ReportTimeline] = []
   package var series: [ReportSeries] = []
-  /// The token rates, one entry for each configuration that generated tokens.
-  package var tokens: [ReportTokens] = []
+  /// The token rates, one table for each configuration that generated tokens.
+  package var tokens: [ReportTable] = []
   /// The breakdown of the time of one inference, one row for each device or configuration.
   package var accounts: [(units: String, account: Account)] = []
   /// The plans that were predicted and then measured.

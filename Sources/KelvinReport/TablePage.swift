@@ -1,23 +1,12 @@
 /// A self-contained page of tables. The page loads nothing, which its content security policy enforces.
 package struct TablePage: Sendable {
-  package struct Table: Sendable {
-    package var title: String
-    package var columns: [String]
-    /// The rows, each with one cell per column.
-    package var rows: [[String]]
-
-    package init(title: String, columns: [String], rows: [[String]]) {
-      (self.title, self.columns, self.rows) = (title, columns, rows)
-    }
-  }
-
   package var title: String
   /// A summary of the tables in one sentence.
   package var summary: String
-  package var tables: [Table]
+  package var tables: [ReportTable]
   package var kelvinVersion: String
 
-  package init(title: String, summary: String, tables: [Table], kelvinVersion: String) {
+  package init(title: String, summary: String, tables: [ReportTable], kelvinVersion: String) {
     (self.title, self.summary, self.tables, self.kelvinVersion) = (title, summary, tables, kelvinVersion)
   }
 

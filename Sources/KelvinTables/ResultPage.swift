@@ -46,7 +46,7 @@ public struct ResultPage: Sendable {
   /// - Returns: the HTML document.
   public func html() -> String {
     let shown = tables.map { table in
-      TablePage.Table(
+      ReportTable(
         title: table.title, columns: table.columns,
         rows: table.rows.map { row in table.columns.indices.map { row.indices.contains($0) ? row[$0] : "" } })
     }

@@ -78,7 +78,7 @@ import Testing
 
   @Test(.slow, .enabled(if: PageTool.hasPython && PageTool.hasChromium, "needs python3 and chromium"))
   func tablesPassTheBrowserCheck() throws {
-    let table = TablePage.Table(
+    let table = ReportTable(
       title: "", columns: ["Text", "Similarity"], rows: (0..<30).map { ["\(Self.evil) text \($0)", "0.\($0)"] })
     let page = TablePage(title: Self.evil, summary: "30 texts", tables: [table], kelvinVersion: "0").render()
     #expect(!page.contains("<script"))

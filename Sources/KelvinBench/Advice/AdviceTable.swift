@@ -119,13 +119,9 @@ struct AdviceTable {
   var report: ReportAdvice {
     let columns = columns
     return ReportAdvice(
-      picks: advice.picks.map { .init(question: advice.title($0.question), answer: $0.answer) },
-      columns: columns.map { .init(group: $0.group, title: $0.title) },
-      rows: advice.rows.indices.map { index in
-        .init(
-          label: advice.rows[index].label,
-          cells: columns.map { .init(text: $0.cell(advice.rows[index]), isPick: isPick($0, index)) })
-      },
-      crossovers: advice.crossovers.map(\.sentence), legend: Self.legend(of: columns))
+      picks: advice.picks.map { (advice.title($0.question), $0.answer) }, columns: columns.map { ($0.group, $0.title) },
+      rows: advice.rows.enumerated().map { index, row in
+        (row.label, columns.map { ($0.cell(row), isPick($0, index)) })
+      }, crossovers: advice.crossovers.map(\.sentence), legend: Self.legend(of: columns))
   }
 }

@@ -25,7 +25,7 @@ extension BenchmarkResult {
     }
     page.timelines = configurations.map { ReportTimeline(units: $0.label, events: $0.trace) }
     page.series = configurations.compactMap(series) + (simulation?.series ?? [])
-    page.tokens = configurations.compactMap { result in result.tokens?.report(of: result.label) }
+    page.tokens = configurations.compactMap { result in result.tokens?.table(of: result.label) }
     page.notes = notes + (interruption.map { [$0] } ?? [])
     return page
   }

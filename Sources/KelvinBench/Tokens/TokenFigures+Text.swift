@@ -4,27 +4,23 @@ import KelvinReport
 import KelvinRuntime
 
 extension TokenFigures {
-  /// Returns the lines for a terminal: the time to the first token, then tokens per second as the sequence grows.
+  /// Returns the lines for a terminal.
   func lines(of label: String) -> [String] {
-    var table = TextTable(numbers: ["Tokens of '\(label)'", "one-shot", "sustained"])
-    table.add([
-      "first token, of a prompt of \(prompt)", HumanReadable.seconds(oneShot.firstToken),
-      sustained.map { HumanReadable.seconds($0.firstToken) } ?? "—",
-    ])
-    for stretch in stretches {
-      table.add(["behind \(stretch.lengths)", rate(stretch.oneShot), rate(stretch.sustained)])
-    }
-    table.add(["all", rate(oneShot.rate), rate(sustained?.rate)])
-    return table.lines(width: 80, leavingOut: [])
-      + facts.flatMap { "\($0.name): \($0.value)".wrapped(hangingIndent: 2) }
+    let table = table(of: label)
+    var text = TextTable(numbers: ["Tokens of '\(label)'"] + table.columns.dropFirst())
+    for row in table.rows { text.add(row) }
+    return text.lines(width: 80, leavingOut: [])
+      + table.facts.flatMap { "\($0.name): \($0.value)".wrapped(hangingIndent: 2) }
   }
 
-  /// Returns the tables of the page.
-  func report(of label: String) -> ReportTokens {
-    ReportTokens(
-      units: label, prompt: prompt, firstOneShot: oneShot.firstToken, firstSustained: sustained?.firstToken,
-      stretches: stretches.map { .init(lengths: $0.lengths, oneShot: $0.oneShot, sustained: $0.sustained) },
-      rateOneShot: oneShot.rate, rateSustained: sustained?.rate, facts: facts)
+  /// Returns the time to the first token, then tokens per second as the sequence grows.
+  func table(of label: String) -> ReportTable {
+    let first = [oneShot.firstToken, sustained?.firstToken].map { $0.map { HumanReadable.seconds($0) } ?? "—" }
+    let stretches = stretches.map { ["behind \($0.lengths)", rate($0.oneShot), rate($0.sustained)] }
+    return ReportTable(
+      title: label, columns: ["", "one-shot", "sustained"],
+      rows: [["first token, of a prompt of \(prompt)"] + first] + stretches
+        + [["all", rate(oneShot.rate), rate(sustained?.rate)]], facts: facts)
   }
 
   /// Facts about all tokens together.
