@@ -57,6 +57,11 @@ extension Collection {
   package var nonEmpty: Self? { isEmpty ? nil : self }
 }
 
+extension ClosedRange where Bound: Encodable {
+  /// The bounds as documents write them: the lower, then the upper.
+  package var ends: [Bound] { [lowerBound, upperBound] }
+}
+
 extension KeyedDecodingContainer {
   /// Returns the value of a key, or a fallback if the key is absent or null.
   package func decode<Value: Decodable>(_ key: Key, or fallback: Value) throws -> Value {

@@ -1,113 +1,70 @@
 import Kelvin
+import KelvinBasics
 
-/// The JSON document of a model's description.
-struct DescriptionDocument: Encodable {
-  struct Feature: Encodable {
-    var name: String
-    /// The name of the `FeatureType`.
-    var type: String
-    var isOptional: Bool
-    var summary: String
-    var defaultValue: Double?
-    /// The constraint of arrays, including arrays of strings and states.
-    var array: Array?
-    var image: Image?
-    /// The same as `image`, under its former name.
-    var picture: Image?
-    /// The type of a dictionary's keys or a sequence's elements.
-    var elements: String?
+extension ModelDescription {
+  /// The JSON document of a model's description. `overridable` are the constants that a prediction may override;
+  /// `classLabels` are strings, or integers in digits.
+  var document: JSONObject {
+    [
+      "inputs": inputNames.compactMap { inputDescriptionsByName[$0]?.document },
+      "outputs": outputNames.compactMap { outputDescriptionsByName[$0]?.document },
+      "states": Self.documents(stateDescriptionsByName), "overridable": Self.documents(overridableDescriptionsByName),
+      "predictedFeatureName": predictedFeatureName, "predictedProbabilitiesName": predictedProbabilitiesName,
+      "classLabels": classLabels.map(\.description),
+      "metadata": Dictionary(uniqueKeysWithValues: metadata.map { ($0.rawValue, $1) }),
+      "creatorDefinedMetadata": creatorDefinedMetadata,
+    ]
   }
 
-  struct Array: Encodable {
-    /// The name of the `MultiArrayDataType`; `string` for strings.
-    var dataType: String
-    /// The default shape.
-    var shape: [Int]
-    /// The allowed shapes if they are enumerated; else empty.
-    var enumeratedShapes: [[Int]]
-    /// The smallest and largest size of each dimension. A largest size of 2^63 - 1 means unbounded.
-    var ranges: [[Int]]
-  }
-
-  struct Image: Encodable {
-    var width: Int
-    var height: Int
-    var channelOrder: String
-    /// `uint8`, or `float16` for grayscale images whose values the model uses unchanged.
-    var dataType: String
-    /// The allowed sizes as width and height, if they are enumerated; else empty.
-    var enumeratedSizes: [[Int]]
-    var widths: [Int]
-    var heights: [Int]
-  }
-
-  var inputs: [Feature]
-  var outputs: [Feature]
-  var states: [Feature]
-  /// The constants that a prediction may override.
-  var overridable: [Feature]
-  var predictedFeatureName: String?
-  var predictedProbabilitiesName: String?
-  /// The labels: strings, or integers in digits.
-  var classLabels: [String]
-  var metadata: [String: String]
-  var creatorDefinedMetadata: [String: String]
-
-  init(_ description: ModelDescription) {
-    inputs = description.inputNames.compactMap { description.inputDescriptionsByName[$0].map(Feature.init) }
-    outputs = description.outputNames.compactMap { description.outputDescriptionsByName[$0].map(Feature.init) }
-    states = description.stateDescriptionsByName.values.sorted { $0.name < $1.name }.map(Feature.init)
-    overridable = description.overridableDescriptionsByName.values.sorted { $0.name < $1.name }.map(Feature.init)
-    predictedFeatureName = description.predictedFeatureName
-    predictedProbabilitiesName = description.predictedProbabilitiesName
-    classLabels = description.classLabels.map(\.description)
-    metadata = Dictionary(uniqueKeysWithValues: description.metadata.map { ($0.rawValue, $1) })
-    creatorDefinedMetadata = description.creatorDefinedMetadata
+  private static func documents(_ features: [String: FeatureDescription]) -> [JSONObject] {
+    features.values.sorted { $0.name < $1.name }.map(\.document)
   }
 }
 
-extension DescriptionDocument.Feature {
-  init(_ feature: FeatureDescription) {
-    name = feature.name
-    type = feature.type.rawValue
-    isOptional = feature.isOptional
-    summary = feature.summary
-    defaultValue = feature.defaultValue
-    array = (feature.multiArrayConstraint ?? feature.stateConstraint).map(DescriptionDocument.Array.init)
-    image = feature.imageConstraint.map(DescriptionDocument.Image.init)
-    picture = image
-    if let ranges = feature.sequenceConstraint?.sizeRangeForDimension {
-      array = DescriptionDocument.Array(texts: ranges)
-    }
-    elements = (feature.dictionaryConstraint?.keyType ?? feature.sequenceConstraint?.valueType)?.rawValue
+extension FeatureDescription {
+  /// `type` is the name of the `FeatureType`; `array` is the constraint of arrays, including arrays of strings and
+  /// states; `elements` is the type of a dictionary's keys or a sequence's elements.
+  fileprivate var document: JSONObject {
+    let array = (multiArrayConstraint ?? stateConstraint)?.document
+    let image = imageConstraint?.document
+    return [
+      "name": name, "type": type.rawValue, "isOptional": isOptional, "summary": summary,
+      "defaultValue": defaultValue,
+      "array": sequenceConstraint?.sizeRangeForDimension.map(Self.document(strings:)) ?? array, "image": image,
+      // Deprecated: the former key of `image`.
+      "picture": image,
+      "elements": (dictionaryConstraint?.keyType ?? sequenceConstraint?.valueType)?.rawValue,
+    ]
+  }
+
+  private static func document(strings sizes: [ClosedRange<Int>]) -> JSONObject {
+    [
+      "dataType": "string", "shape": sizes.map { max($0.lowerBound, min($0.upperBound, 1)) },
+      "enumeratedShapes": [[Int]](), "ranges": sizes.map(\.ends),
+    ]
   }
 }
 
-extension DescriptionDocument.Array {
-  init(_ constraint: MultiArrayConstraint) {
-    dataType = constraint.dataType.rawValue
-    shape = constraint.shape
-    enumeratedShapes = constraint.shapeConstraint.enumeratedShapes
-    ranges = constraint.shapeConstraint.sizeRangeForDimension.map { [$0.lowerBound, $0.upperBound] }
-  }
-
-  init(texts sizes: [ClosedRange<Int>]) {
-    dataType = "string"
-    shape = sizes.map { max($0.lowerBound, min($0.upperBound, 1)) }
-    enumeratedShapes = []
-    ranges = sizes.map { [$0.lowerBound, $0.upperBound] }
+extension MultiArrayConstraint {
+  /// `shape` is the default shape. `enumeratedShapes` are the allowed shapes if they are enumerated; else empty.
+  /// `ranges` are the smallest and largest size of each dimension. A largest size of 2^63 - 1 means unbounded.
+  fileprivate var document: JSONObject {
+    [
+      "dataType": dataType.rawValue, "shape": shape, "enumeratedShapes": shapeConstraint.enumeratedShapes,
+      "ranges": shapeConstraint.sizeRangeForDimension.map(\.ends),
+    ]
   }
 }
 
-extension DescriptionDocument.Image {
-  init(_ constraint: ImageConstraint) {
-    width = constraint.pixelsWide
-    height = constraint.pixelsHigh
-    channelOrder = "\(constraint.channelOrder)"
-    dataType = constraint.isHalfPrecision ? "float16" : "uint8"
-    let sizes = constraint.sizeConstraint
-    enumeratedSizes = sizes.enumeratedImageSizes.map { [$0.pixelsWide, $0.pixelsHigh] }
-    widths = [sizes.pixelsWideRange.lowerBound, sizes.pixelsWideRange.upperBound]
-    heights = [sizes.pixelsHighRange.lowerBound, sizes.pixelsHighRange.upperBound]
+extension ImageConstraint {
+  /// `dataType` is `uint8`, or `float16` for grayscale images whose values the model uses unchanged. `enumeratedSizes`
+  /// are the allowed sizes as width and height, if they are enumerated; else empty.
+  fileprivate var document: JSONObject {
+    [
+      "width": pixelsWide, "height": pixelsHigh, "channelOrder": "\(channelOrder)",
+      "dataType": isHalfPrecision ? "float16" : "uint8",
+      "enumeratedSizes": sizeConstraint.enumeratedImageSizes.map { [$0.pixelsWide, $0.pixelsHigh] },
+      "widths": sizeConstraint.pixelsWideRange.ends, "heights": sizeConstraint.pixelsHighRange.ends,
+    ]
   }
 }

@@ -32,7 +32,7 @@ public func kelvin_structure(
   document(json, error) {
     let url = URL(filePath: try KelvinC.path(path))
     let structure = try waiting(nil) { try await ModelStructure.load(contentsOf: url) }
-    return try JSONText.encode(StructureDocument(structure))
+    return try JSONText.encode(structure.document)
   }
 }
 

@@ -129,7 +129,7 @@ public func kelvin_model_description(
 ) -> kelvin_code {
   answer(error) {
     let result = try place(json, "json")
-    let document = DescriptionDocument(try Handles.find(model, as: ModelHandle.self).description)
+    let document = try Handles.find(model, as: ModelHandle.self).description.document
     result.pointee = allocated(String(decoding: try JSONText.encode(document), as: UTF8.self))
   }
 }

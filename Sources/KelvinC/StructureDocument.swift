@@ -1,82 +1,50 @@
 import Kelvin
+import KelvinBasics
 
-/// The JSON document of a model file's structure.
-struct StructureDocument: Encodable {
-  struct Program: Encodable {
-    var functions: [String: Function]
-  }
-
-  struct Function: Encodable {
-    var inputs: [String]
-    var block: Block
-  }
-
-  struct Block: Encodable {
-    var inputs: [String]
-    var outputNames: [String]
-    var operations: [Operation]
-
-    init(_ block: ModelStructure.Program.Block) {
-      inputs = block.inputs
-      outputNames = block.outputNames
-      operations = block.operations.map { operation in
-        Operation(
-          name: operation.name, operatorName: operation.operatorName, inputs: operation.inputs,
-          arguments: operation.arguments.map { Argument(name: $0.name, values: $0.values) },
-          outputs: operation.outputs, blocks: operation.blocks.map(Block.init))
-      }
-    }
-  }
-
-  struct Operation: Encodable {
-    var name: String
-    var operatorName: String
-    var inputs: [String]
-    var arguments: [Argument]
-    var outputs: [String]
-    var blocks: [Block]
-  }
-
-  struct Argument: Encodable {
-    var name: String
-    var values: [String?]
-  }
-
-  struct Network: Encodable {
-    var layers: [Layer]
-  }
-
-  struct Layer: Encodable {
-    var name: String
-    var type: String
-    var inputNames: [String]
-    var outputNames: [String]
-  }
-
-  struct Pipeline: Encodable {
-    var subModelNames: [String]
-    var subModels: [StructureDocument]
-  }
-
-  var program: Program?
-  var neuralNetwork: Network?
-  var pipeline: Pipeline?
-  var unsupported: String?
-
-  init(_ structure: ModelStructure) {
-    switch structure {
+extension ModelStructure {
+  /// The JSON document of a model file's structure.
+  var document: JSONObject {
+    switch self {
     case .program(let program):
-      self.program = Program(
-        functions: program.functions.mapValues { Function(inputs: $0.inputs, block: Block($0.block)) })
+      [
+        "program": [
+          "functions": program.functions.mapValues { function -> JSONObject in
+            ["inputs": function.inputs, "block": function.block.document]
+          }
+        ] as JSONObject
+      ]
     case .neuralNetwork(let network):
-      neuralNetwork = Network(
-        layers: network.layers.map {
-          Layer(name: $0.name, type: $0.type, inputNames: $0.inputNames, outputNames: $0.outputNames)
-        })
+      [
+        "neuralNetwork": [
+          "layers": network.layers.map { layer -> JSONObject in
+            [
+              "name": layer.name, "type": layer.type, "inputNames": layer.inputNames, "outputNames": layer.outputNames,
+            ]
+          }
+        ] as JSONObject
+      ]
     case .pipeline(let pipeline):
-      self.pipeline = Pipeline(
-        subModelNames: pipeline.subModelNames, subModels: pipeline.subModels.map(StructureDocument.init))
-    case .unsupported(let reason): unsupported = reason
+      [
+        "pipeline": [
+          "subModelNames": pipeline.subModelNames, "subModels": pipeline.subModels.map(\.document),
+        ] as JSONObject
+      ]
+    case .unsupported(let reason): ["unsupported": reason]
     }
+  }
+}
+
+extension ModelStructure.Program.Block {
+  fileprivate var document: JSONObject {
+    [
+      "inputs": inputs, "outputNames": outputNames,
+      "operations": operations.map { operation -> JSONObject in
+        [
+          "name": operation.name, "operatorName": operation.operatorName, "inputs": operation.inputs,
+          "arguments": operation.arguments.map { ["name": $0.name, "values": $0.values] as JSONObject },
+          "outputs": operation.outputs, "blocks": operation.blocks.map(\.document),
+        ]
+      },
+    ]
   }
 }

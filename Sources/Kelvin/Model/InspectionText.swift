@@ -1,4 +1,6 @@
 import KelvinBasics
+import KelvinGraph
+import KelvinImport
 import KelvinRuntime
 
 /// Formats the contents of a model file as tables.
@@ -14,7 +16,7 @@ struct InspectionText {
     var lines = ["\(inspection.model.printable): \(inspection.format), version \(inspection.formatVersion)"]
     let entries =
       [
-        ("description", metadata.description), ("author", metadata.author), ("license", metadata.license),
+        ("description", metadata.summary), ("author", metadata.author), ("license", metadata.license),
         ("version", metadata.version),
       ] + metadata.userDefined.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     for (name, value) in entries where !value.isEmpty {
@@ -23,34 +25,34 @@ struct InspectionText {
       lines.append(
         "  \(name): \(isVerbose ? line : line.truncatedInMiddle(to: max(20, width - name.columns - 4)))")
     }
-    for function in inspection.functions {
+    for row in inspection.functions {
       if inspection.functions.count > 1 {
         lines += [
           "",
-          "function \(function.name.printable)" + (function.name == inspection.defaultFunction ? " (the default)" : ""),
+          "function \(row.name.printable)" + (row.name == inspection.defaultFunction ? " (the default)" : ""),
         ]
       }
-      lines += ["", features("INPUT", function.inputs), "", features("OUTPUT", function.outputs), ""]
-      if let text = overridable(function.overridable) { lines.append(text) }
-      if let labels = function.labels { lines.append("class labels  \(labels)") }
-      if let parts = function.parts {
+      lines += ["", features("INPUT", row.function.inputs), "", features("OUTPUT", row.function.outputs), ""]
+      if let text = overridable(row.function.overridable) { lines.append(text) }
+      if let labels = row.labels { lines.append("class labels  \(labels)") }
+      if let parts = row.parts {
         lines.append(
           "parts         \(parts.map(\.text).joined(separator: "; "))".paragraph(width: width, hangingIndent: 14))
       }
-      if let nodes = function.nodes, let weights = function.weights {
+      if let nodes = row.nodes, let weights = row.weights {
         lines.append("weights       \(weights.text)".paragraph(width: width, hangingIndent: 14))
         lines.append("graph         \(counted(nodes, "node"))")
       }
-      let counts = function.operations.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+      let counts = row.operations.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
       let total = counts.reduce(0) { $0 + $1.value }
       lines.append(
         "operations    \(total): " + counts.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
       lines[lines.count - 1] = lines[lines.count - 1].paragraph(width: width, hangingIndent: 14)
-      if !function.missing.isEmpty {
+      if !row.missing.isEmpty {
         var table = TextTable(
           .init("LACKING", shrinksTo: 16), .init("COUNT", .right), .init("FIRST PLACES", shrinksTo: 20, cut: .beginning)
         )
-        for item in function.missing { table.add(item.name, "\(item.count)", item.places.joined(separator: ", ")) }
+        for item in row.missing { table.add(item.name, "\(item.count)", item.places.joined(separator: ", ")) }
         lines += ["", table.text(width: width)]
       }
     }
@@ -58,19 +60,19 @@ struct InspectionText {
   }
 
   /// The constants that predictions may override: all if there are few, and their number.
-  private func overridable(_ rows: [ModelInspection.FeatureRow]) -> String? {
+  private func overridable(_ rows: [Feature]) -> String? {
     guard !rows.isEmpty else { return nil }
     let shown = isVerbose ? rows[...] : rows.prefix(4)
-    let names = shown.map { "\($0.name.printable) \($0.type)" }.joined(separator: ", ")
+    let names = shown.map { "\($0.name.printable) \($0.type.text)" }.joined(separator: ", ")
     let rest = rows.count > shown.count ? " and \(rows.count - shown.count) more" : ""
     return "overridable   \(names)\(rest): constants that inputs of these names override"
       .paragraph(width: width, hangingIndent: 14)
   }
 
-  private func features(_ title: String, _ rows: [ModelInspection.FeatureRow]) -> String {
+  private func features(_ title: String, _ rows: [Feature]) -> String {
     var table = TextTable(
       .init(title, shrinksTo: 16), .init("TYPE", shrinksTo: 20), .init("DESCRIPTION", shrinksTo: 12))
-    for row in rows { table.add(row.name, row.type + (row.isOptional ? " (optional)" : ""), row.summary) }
+    for row in rows { table.add(row.name, row.type.text + (row.isOptional ? " (optional)" : ""), row.summary) }
     return table.text(width: width)
   }
 }

@@ -10,37 +10,44 @@ import KelvinRuntime
 
 /// The contents of a model file and the operations that Kelvin does not support, as `kelvin inspect` prints them.
 package struct ModelInspection: Encodable {
-  struct FeatureRow: Encodable {
+  struct FunctionRow: Encodable, Sendable {
     var name: String
-    var type: String
-    var isOptional: Bool
-    var summary: String
-  }
-
-  struct FunctionRow: Encodable {
-    var name: String
-    var inputs: [FeatureRow]
-    var outputs: [FeatureRow]
-    /// The constants that predictions may override.
-    var overridable: [FeatureRow]
-    /// The number of class labels of a classifier.
-    var labels: Int?
+    var function: Function
     /// The parts that run in order; nil for a single graph.
     var parts: [PartRow]?
     /// The number of occurrences of each kind of operation, by the file's own names.
     var operations: [String: Int]
     /// The number of nodes in the graph before any pass, for the default input sizes. Nil if the graph cannot be built.
     var nodes: Int?
-    /// The bytes of weights as stored.
-    var weightBytes: Int?
     var weights: WeightReport?
-    var missing: [MissingRow]
+    var missing: [MissingOperation] = []
     var problem: String?
+    /// The number of class labels of a classifier.
+    var labels: Int? { function.classification?.labels.count }
+
+    /// `overridable` are the constants that predictions may override, `weightBytes` the bytes of weights as stored.
+    func encode(to encoder: any Encoder) throws {
+      func documents(_ features: [Feature]) -> [JSONObject] {
+        features.map { feature in
+          [
+            "name": feature.name, "type": feature.type.text, "isOptional": feature.isOptional,
+            "summary": feature.summary,
+          ]
+        }
+      }
+      let document: JSONObject = [
+        "name": name, "inputs": documents(function.inputs), "outputs": documents(function.outputs),
+        "overridable": documents(function.overridable), "labels": labels, "parts": parts, "operations": operations,
+        "nodes": nodes, "weightBytes": weights?.storedBytes, "weights": weights, "problem": problem,
+        "missing": missing.map { ["name": $0.name, "count": $0.count, "places": $0.places] as JSONObject },
+      ]
+      try document.encode(to: encoder)
+    }
   }
 
   /// A part of a function: a graph by its name, or a host operation. A loop has its name and the parts of its body; a
   /// branch has its name and the parts of its sides.
-  struct PartRow: Encodable {
+  struct PartRow: Encodable, Sendable {
     var graph: String?
     var step: String?
     var loop: String?
@@ -69,32 +76,26 @@ package struct ModelInspection: Encodable {
     }
   }
 
-  struct MissingRow: Encodable {
-    var name: String
-    var count: Int
-    var places: [String]
-  }
-
-  struct Metadata: Encodable {
-    var author: String
-    var license: String
-    var description: String
-    var version: String
-    var userDefined: [String: String]
-  }
-
   let model: String
   package let format: String
   let formatVersion: Int
   let defaultFunction: String
   let functions: [FunctionRow]
-  let metadata: Metadata
+  let metadata: ModelMetadata
   let files: [String]
   /// The error that prevents building the default function's graph.
   package let failure: ModelError?
 
-  private enum CodingKeys: String, CodingKey {
-    case model, format, formatVersion, defaultFunction, functions, metadata, files
+  package func encode(to encoder: any Encoder) throws {
+    let document: JSONObject = [
+      "model": model, "format": format, "formatVersion": formatVersion, "defaultFunction": defaultFunction,
+      "functions": functions, "files": files,
+      "metadata": [
+        "author": metadata.author, "license": metadata.license, "description": metadata.summary,
+        "version": metadata.version, "userDefined": metadata.userDefined,
+      ] as JSONObject,
+    ]
+    try document.encode(to: encoder)
   }
 
   /// - Parameter shapes: the shapes of inputs with open sizes, by name.
@@ -106,9 +107,7 @@ package struct ModelInspection: Encodable {
     formatVersion = program.source.version
     defaultFunction = program.defaultFunction
     files = program.source.files
-    metadata = Metadata(
-      author: program.metadata.author, license: program.metadata.license, description: program.metadata.summary,
-      version: program.metadata.version, userDefined: program.metadata.userDefined)
+    metadata = program.metadata
     do {
       let read = try program.source.opened.vouching { Self.rows(program, shapes) }
       functions = read.rows
@@ -127,11 +126,9 @@ package struct ModelInspection: Encodable {
     let rows = program.functions.keys.sorted().compactMap { name -> FunctionRow? in
       guard let function = program.functions[name] else { return nil }
       var row = FunctionRow(
-        name: name, inputs: function.inputs.map(Self.row), outputs: function.outputs.map(Self.row),
-        overridable: function.overridable.map(Self.row),
-        labels: function.classification?.labels.count,
+        name: name, function: function,
         parts: max(function.parts.count, function.graphParts.count) > 1 ? function.parts.map(PartRow.init) : nil,
-        operations: program.structure.kinds(of: name), missing: [])
+        operations: program.structure.kinds(of: name))
       do {
         let own = shapes.filter { shape in function.inputs.contains { $0.name == shape.key } }
         let (even, built) = try function.settled { function in
@@ -140,22 +137,15 @@ package struct ModelInspection: Encodable {
         if !even.hostControlFlow.isEmpty { row.parts = even.parts.map(PartRow.init) }
         let graphs = built.compactMap(\.graph)
         row.nodes = graphs.reduce(0) { $0 + $1.nodes.count }
-        let weights = WeightReport(graphs)
-        row.weightBytes = weights.storedBytes
-        row.weights = weights
+        row.weights = WeightReport(graphs)
       } catch {
-        row.missing =
-          (error as? FormatError)?.missing.map { MissingRow(name: $0.name, count: $0.count, places: $0.places) } ?? []
+        row.missing = (error as? FormatError)?.missing ?? []
         row.problem = "\(error)".split(whereSeparator: \.isNewline).joined(separator: "; ")
         if failure == nil || name == program.defaultFunction { failure = error }
       }
       return row
     }
     return (rows, failure)
-  }
-
-  private static func row(_ feature: Feature) -> FeatureRow {
-    FeatureRow(name: feature.name, type: feature.type.text, isOptional: feature.isOptional, summary: feature.summary)
   }
 
   /// Formats the inspection for a terminal.

@@ -46,8 +46,3 @@ extension Evaluation {
     ]
   }
 }
-
-extension ClosedRange {
-  /// The bounds as JSON documents write them: the lower, then the upper.
-  var ends: [Bound] { [lowerBound, upperBound] }
-}
