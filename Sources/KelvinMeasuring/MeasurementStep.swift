@@ -60,9 +60,9 @@ extension MeasurementProgress {
 
 extension MeasurementProgress.Row {
   fileprivate var fields: [String] {
-    func seconds(_ value: Double?) -> String { value.map { HumanReadable.seconds($0) } ?? "—" }
+    let seconds = HumanReadable.seconds
     return [
-      label.truncatedInMiddle(to: 24), rate.map { HumanReadable.perSecond($0) } ?? "—", "p50 \(seconds(p50))",
+      label.truncatedInMiddle(to: 24), HumanReadable.perSecond(rate), "p50 \(seconds(p50))",
       "p90 \(seconds(p90))", dropped > 0 ? "\(dropped) dropped" : "", state,
     ]
   }

@@ -31,30 +31,31 @@ extension ProfileResult {
   }
 
   private var accountTable: [String] {
-    var table = TextTable(numbers: ["One inference", "layers", "copies", "waits", "residual", "total", "p90", "n"])
-    for run in devices {
-      let account = run.account
-      table.add([
-        run.device.id, seconds(account.layers), seconds(account.transfers), seconds(account.waits),
-        "\(seconds(account.residual)) (\(HumanReadable.percent(account.residualShare)))", seconds(account.endToEnd),
-        seconds(run.latency.p90), "\(run.latency.count)",
-      ])
-    }
-    return table.lines()
+    TextTable(
+      of: devices,
+      [
+        "One inference": \.device.id, "layers": { seconds($0.account.layers) },
+        "copies": { seconds($0.account.transfers) }, "waits": { seconds($0.account.waits) },
+        "residual": { "\(seconds($0.account.residual)) (\(HumanReadable.percent($0.account.residualShare)))" },
+        "total": { seconds($0.account.endToEnd) }, "p90": { seconds($0.latency.p90) }, "n": { "\($0.latency.count)" },
+      ]
+    ).lines()
   }
 
   /// The table of predicted plans, which compares each sum of layers, copies and waits with a run without timers.
   private var checkTable: [String] {
     guard !checks.isEmpty else { return [] }
-    var table = TextTable(numbers: ["Plan", "predicted", "measured", "error", "n", "", ""])
-    for check in checks {
-      let nodes = check.nodesByDevice.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
-      table.add([
-        check.label, seconds(check.predicted), seconds(check.measured),
-        (check.error < 0 ? "-" : "+") + HumanReadable.percent(abs(check.error)), "\(check.samples)",
-        check.isUndisturbed ? "" : "disturbed", nodes.count > 1 ? nodes.joined(separator: ", ") : "",
+    let table = TextTable(
+      of: checks,
+      [
+        "Plan": \.label, "predicted": { seconds($0.predicted) }, "measured": { seconds($0.measured) },
+        "error": { ($0.error < 0 ? "-" : "+") + HumanReadable.percent(abs($0.error)) }, "n": { "\($0.samples)" },
+        "": { $0.isUndisturbed ? "" : "disturbed" },
+        "": { check in
+          let nodes = check.nodesByDevice.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+          return nodes.count > 1 ? nodes.joined(separator: ", ") : ""
+        },
       ])
-    }
     let hasMixed = checks.contains { $0.nodesByDevice.count > 1 && $0.label == "best plan" }
     return table.lines()
       + (hasMixed || devices.count < 2
@@ -80,18 +81,16 @@ extension ProfileResult {
 
   private var trialLine: String? { profile.trials.first.map { "to be run: \($0.reason)" } }
 
+  /// The columns of starts on a busy machine are left out where they were not measured.
   private var startTable: [String] {
-    let isBusyKnown = devices.contains { $0.busyCompile != nil }
-    var table = TextTable(
-      numbers: ["Start", "compile", "cached", "first run"] + (isBusyKnown ? ["busy: compile", "first run"] : [])
-        + ["nodes", "elsewhere"])
-    for run in devices {
-      table.add(
-        [run.device.id, seconds(run.compile), seconds(run.compileCached), seconds(run.firstRun)]
-          + (isBusyKnown ? [run.busyCompile.map(seconds) ?? "—", run.busyFirstRun.map(seconds) ?? "—"] : [])
-          + ["\(run.nodes)", "\(run.nodesElsewhere)"])
-    }
-    return table.lines()
+    TextTable(
+      of: devices,
+      [
+        "Start": \.device.id, "compile": { seconds($0.compile) }, "cached": { seconds($0.compileCached) },
+        "first run": { seconds($0.firstRun) }, "busy: compile": { seconds($0.busyCompile) },
+        "first run": { seconds($0.busyFirstRun) }, "nodes": { "\($0.nodes)" }, "elsewhere": { "\($0.nodesElsewhere)" },
+      ]
+    ).lines()
   }
 
   /// The medians that are less certain than asked for.
@@ -111,14 +110,12 @@ extension ProfileResult {
   /// The gains of two devices that work simultaneously.
   private var corunLines: [String] {
     guard !profile.corun.isEmpty else { return [] }
-    var table = TextTable(numbers: ["At the same time", "gain", "", ""])
-    for pair in profile.corun {
-      table.add([
-        "\(pair.a) beside \(pair.b)", HumanReadable.significant(pair.factor) + " ×",
-        planned(pair),
-        pair.isNoisy ? "noisy" : "",
+    let table = TextTable(
+      of: profile.corun,
+      [
+        "At the same time": { "\($0.a) beside \($0.b)" }, "gain": { HumanReadable.significant($0.factor) + " ×" },
+        "": planned, "": { $0.isNoisy ? "noisy" : "" },
       ])
-    }
     return [""] + table.lines()
   }
 
@@ -185,32 +182,32 @@ extension ProfileResult {
   /// The costs of control flow beside its layers and copies.
   private var controlLines: [String] {
     guard !starts.isEmpty else { return [] }
-    let measured = devices.compactMap { run in starts[run.device.id].map { (run.device, $0) } }
-    var table = TextTable(numbers: ["Control flow", "a loop's trip", "a branch's side", "", "n"])
-    for (device, cost) in measured {
-      table.add([
-        device.isHost ? "on \(device.id)" : "starting \(device.id)",
-        seconds(cost.seconds * FlatGraph.Control.Kind.loop.startsEachTurn),
-        seconds(cost.seconds * FlatGraph.Control.Kind.branch.startsEachTurn), cost.isNoisy ? "noisy" : "",
-        "\(cost.samples)",
+    let measured = devices.compactMap { run in starts[run.device.id].map { (device: run.device, cost: $0) } }
+    let table = TextTable(
+      of: measured,
+      [
+        "Control flow": { $0.device.isHost ? "on \($0.device.id)" : "starting \($0.device.id)" },
+        "a loop's trip": { seconds($0.cost.seconds * FlatGraph.Control.Kind.loop.startsEachTurn) },
+        "a branch's side": { seconds($0.cost.seconds * FlatGraph.Control.Kind.branch.startsEachTurn) },
+        "": { $0.cost.isNoisy ? "noisy" : "" }, "n": { "\($0.cost.samples)" },
       ])
-    }
     return [""] + table.lines() + ["(beside the layers and copies in it)"]
   }
 
   private var transferTable: [String] {
     guard !transfers.isEmpty else { return [] }
-    var table = TextTable(numbers: ["Hand-over", "each", "per second", "4 KiB", "1 MiB", "copy alone", ""])
-    for transfer in transfers {
-      let cost = transfer.cost
-      table.add([
-        "\(cost.from) → \(cost.to)", seconds(cost.latency),
-        cost.bytesPerSecond >= TransferFit.unlimited ? "—" : HumanReadable.bytes(Int(min(cost.bytesPerSecond, 1e15))),
-        seconds(cost.seconds(bytes: 4 << 10)), seconds(cost.seconds(bytes: 1 << 20)),
-        transfer.isShared ? "—" : seconds(transfer.fit.latency + Double(1 << 20) / transfer.fit.bytesPerSecond),
-        (transfer.isShared ? "shared memory" : "") + (cost.isNoisy ? " noisy" : ""),
+    let table = TextTable(
+      of: transfers,
+      [
+        "Hand-over": { "\($0.cost.from) → \($0.cost.to)" }, "each": { seconds($0.cost.latency) },
+        "per second": {
+          let rate = $0.cost.bytesPerSecond
+          return HumanReadable.bytes(rate >= TransferFit.unlimited ? nil : Int(min(rate, 1e15)))
+        },
+        "4 KiB": { seconds($0.cost.seconds(bytes: 4 << 10)) }, "1 MiB": { seconds($0.cost.seconds(bytes: 1 << 20)) },
+        "copy alone": { seconds($0.isShared ? nil : $0.fit.latency + Double(1 << 20) / $0.fit.bytesPerSecond) },
+        "": { ($0.isShared ? "shared memory" : "") + ($0.cost.isNoisy ? " noisy" : "") },
       ])
-    }
     return table.lines() + handOverLines.flatMap { "(\($0))".wrapped(hangingIndent: 1) }
   }
 
@@ -231,5 +228,5 @@ extension ProfileResult {
     name.count <= 32 ? name : "…" + name.suffix(31)
   }
 
-  private func seconds(_ value: Double) -> String { HumanReadable.seconds(value) }
+  private func seconds(_ value: Double?) -> String { HumanReadable.seconds(value) }
 }

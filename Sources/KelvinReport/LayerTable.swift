@@ -70,7 +70,7 @@ enum LayerTable {
       \(breaking: node.name)<br><small>\(node.op)</small></th>\
       <td class="left">\(palette.chip(node.device))</td>\(costs)\
       \(moves ? "<td class=\"left wrap\">\(transfers)</td>" : "" as Markup)\
-      <td>\(node.regret.map(HumanReadable.seconds) ?? "—")</td><td class="left wrap">\(node.reason)</td></tr>
+      <td>\(HumanReadable.seconds(node.regret))</td><td class="left wrap">\(node.reason)</td></tr>
       """
   }
 

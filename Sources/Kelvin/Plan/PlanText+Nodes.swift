@@ -72,7 +72,7 @@ extension PlanText {
       table.add(
         [
           indent + node.name, node.op, node.device, node.chosen.map(cost) ?? "—",
-          node.regret.map(HumanReadable.seconds) ?? "—",
+          HumanReadable.seconds(node.regret),
         ], remarks: remarks)
     }
   }

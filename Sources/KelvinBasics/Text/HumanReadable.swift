@@ -1,11 +1,11 @@
 import Glibc
 
-/// Numbers for users: three significant digits and a unit.
+/// Numbers for users: three significant digits and a unit. Numbers that are nil or not finite are `—`.
 package enum HumanReadable {
   /// Returns a duration: `12.3 ms`, `450 µs`, `1.20 s`; from two minutes on `3 min 20 s`. Durations below half a
   /// nanosecond are `0 s`.
-  package static func seconds(_ value: Double) -> String {
-    guard value.isFinite else { return "—" }
+  package static func seconds(_ value: Double?) -> String {
+    guard let value, value.isFinite else { return "—" }
     let size = abs(value)
     if size >= 120 {
       let whole = Int(min(size, 1e15).rounded())
@@ -28,7 +28,8 @@ package enum HumanReadable {
   }
 
   /// Returns a byte count in binary units: `1.50 MiB`.
-  package static func bytes(_ count: Int) -> String {
+  package static func bytes(_ count: Int?) -> String {
+    guard let count else { return "—" }
     var value = Double(count)
     for unit in ["B", "KiB", "MiB", "GiB"] {
       if abs(value) < 1023.5 { return (unit == "B" ? "\(count)" : significant(value)) + " " + unit }
@@ -38,8 +39,8 @@ package enum HumanReadable {
   }
 
   /// Returns a rate: `perSecond(30)` is `30.0 /s`.
-  package static func perSecond(_ value: Double) -> String {
-    value.isFinite ? significant(value) + " /s" : "—"
+  package static func perSecond(_ value: Double?) -> String {
+    value?.finite.map { significant($0) + " /s" } ?? "—"
   }
 
   /// Returns a frame rate: `framesPerSecond(30)` is `30.0 frames/s`; infinity is `any number of frames/s`.
@@ -48,13 +49,13 @@ package enum HumanReadable {
   }
 
   /// Returns a percentage: `percent(0.973)` is `97.3 %`.
-  package static func percent(_ share: Double, decimals: Int = 1) -> String {
-    share.isFinite ? fixed(share * 100, decimals: decimals) + " %" : "—"
+  package static func percent(_ share: Double?, decimals: Int = 1) -> String {
+    share?.finite.map { fixed($0 * 100, decimals: decimals) + " %" } ?? "—"
   }
 
   /// Returns a number with three significant digits, or all digits left of the decimal point.
-  package static func significant(_ value: Double) -> String {
-    guard value.isFinite else { return "—" }
+  package static func significant(_ value: Double?) -> String {
+    guard let value, value.isFinite else { return "—" }
     let size = abs(value)
     if size == 0 { return "0" }
     if size < 0.001 { return scientific(value) }

@@ -48,6 +48,12 @@ package struct TextTable {
     }
   }
 
+  /// Creates a table of numbers with a row for each element, from the titles and cells of its columns.
+  package init<Row>(of rows: some Sequence<Row>, _ columns: KeyValuePairs<String, (Row) -> String>) {
+    self.init(numbers: columns.map(\.key))
+    for row in rows { add(columns.map { $0.value(row) }) }
+  }
+
   /// The titles of the columns.
   package var titles: [String] { columns.map(\.title) }
   /// The cells of the rows, without headings and remarks.

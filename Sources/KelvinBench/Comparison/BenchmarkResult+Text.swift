@@ -40,7 +40,9 @@ extension BenchmarkResult {
     let trials = configurations.filter { $0.trial != nil }
     for configuration in trials { lines += [""] + Self.trialTable(configuration) }
     let actions = configurations.flatMap { configuration in
-      (configuration.sustained?.actions ?? []).map { "\(configuration.label) at \(text($0.at)): \($0.text)" }
+      (configuration.sustained?.actions ?? []).map {
+        "\(configuration.label) at \(HumanReadable.seconds($0.at)): \($0.text)"
+      }
     }
     if !actions.isEmpty {
       lines +=
@@ -62,62 +64,58 @@ extension BenchmarkResult {
   }
 
   private static func table(_ earlier: RunComparison) -> [String] {
-    var table = TextTable(numbers: ["Against \(earlier.name)", "earlier", "now", "ratio", "verdict"])
-    for entry in earlier.entries {
-      table.add([
-        "\(entry.configuration), \(entry.figure.rawValue)", HumanReadable.seconds(entry.earlier),
-        HumanReadable.seconds(entry.now), HumanReadable.fixed(entry.ratio, decimals: 2),
-        entry.verdict.rawValue + (entry.isRegression ? ", a regression" : ""),
-      ])
-    }
-    return table.lines(width: 80, leavingOut: [])
+    TextTable(
+      of: earlier.entries,
+      [
+        "Against \(earlier.name)": { "\($0.configuration), \($0.figure.rawValue)" },
+        "earlier": { HumanReadable.seconds($0.earlier) }, "now": { HumanReadable.seconds($0.now) },
+        "ratio": { HumanReadable.fixed($0.ratio, decimals: 2) },
+        "verdict": { $0.verdict.rawValue + ($0.isRegression ? ", a regression" : "") },
+      ]
+    ).lines(width: 80)
   }
 
   /// The table of times to the first answer: with empty caches, with filled caches, and the parts of the latter.
   private var startTable: [String] {
-    var table = TextTable(numbers: ["Starts", "cold", "cached", "launch", "load", "compile", "inference"])
-    for configuration in configurations {
-      table.add([
-        mark(configuration), text(configuration.coldTotal), text(configuration.total),
-        text(configuration.launch.flatMap { $0 > 0 ? $0 : nil }), text(configuration.load), text(configuration.compile),
-        text(configuration.first),
-      ])
-    }
-    return table.lines(width: 80, leavingOut: ["launch"])
+    let seconds = HumanReadable.seconds
+    return TextTable(
+      of: configurations,
+      [
+        "Starts": mark, "cold": { seconds($0.coldTotal) }, "cached": { seconds($0.total) },
+        "launch": { seconds($0.launch.flatMap { $0 > 0 ? $0 : nil }) }, "load": { seconds($0.load) },
+        "compile": { seconds($0.compile) }, "inference": { seconds($0.first) },
+      ]
+    ).lines(width: 80, leavingOut: ["launch"])
   }
 
   /// The table of warm latencies and of agreement with the reference device. `claimed` is the 90th percentile that
   /// MLPerf's early stopping allows to claim.
   private var warmTable: [String] {
-    var table = TextTable(numbers: ["Warm", "n", "p50", "p90", "claimed", "p99", "top-1", "largest Δ", "mean Δ"])
-    for configuration in configurations {
-      guard let warm = configuration.warm else { continue }
-      let agreement = configuration.agreement
-      table.add([
-        mark(configuration), "\(warm.count)", text(warm.p50), text(warm.p90),
-        configuration.earlyStopping?.estimate.map { text($0) } ?? "too few", text(warm.p99),
-        agreement?.top1.map { HumanReadable.percent($0, decimals: 0) } ?? "—",
-        agreement.map { HumanReadable.significant($0.largestDifference) } ?? "—",
-        agreement.map { HumanReadable.significant($0.meanDifference) } ?? "—",
-      ])
-    }
-    return table.lines(width: 80, leavingOut: ["p99", "n"])
+    let seconds = HumanReadable.seconds
+    return TextTable(
+      of: configurations.filter { $0.warm != nil },
+      [
+        "Warm": mark, "n": { "\($0.warm?.count ?? 0)" }, "p50": { seconds($0.warm?.p50) },
+        "p90": { seconds($0.warm?.p90) }, "claimed": { $0.earlyStopping?.estimate.map(seconds) ?? "too few" },
+        "p99": { seconds($0.warm?.p99) }, "top-1": { HumanReadable.percent($0.agreement?.top1, decimals: 0) },
+        "largest Δ": { HumanReadable.significant($0.agreement?.largestDifference) },
+        "mean Δ": { HumanReadable.significant($0.agreement?.meanDifference) },
+      ]
+    ).lines(width: 80, leavingOut: ["p99", "n"])
   }
 
   private var sustainedTable: [String] {
-    var table = TextTable(numbers: [
-      Self.heading(workload.kind), "rate", "p50", "p90", "p99", "dropped", "first", "last",
-      "drift", "heat",
-    ])
-    for configuration in configurations {
-      guard let sustained = configuration.sustained else { continue }
-      table.add([
-        mark(configuration), HumanReadable.perSecond(sustained.throughput), text(sustained.latency.p50),
-        text(sustained.latency.p90), text(sustained.latency.p99),
-        workload.kind == .stream ? "\(sustained.dropped)" : "", text(sustained.first?.p50), text(sustained.last?.p50),
-        sustained.drift.map { HumanReadable.fixed($0, decimals: 2) } ?? "—", configuration.thermal?.name ?? "—",
+    let seconds = HumanReadable.seconds
+    let table = TextTable(
+      of: configurations.compactMap { configuration in configuration.sustained.map { (configuration, $0) } },
+      [
+        Self.heading(workload.kind): { mark($0.0) }, "rate": { HumanReadable.perSecond($0.1.throughput) },
+        "p50": { seconds($0.1.latency.p50) }, "p90": { seconds($0.1.latency.p90) },
+        "p99": { seconds($0.1.latency.p99) }, "dropped": { workload.kind == .stream ? "\($0.1.dropped)" : "" },
+        "first": { seconds($0.1.first?.p50) }, "last": { seconds($0.1.last?.p50) },
+        "drift": { $0.1.drift.map { HumanReadable.fixed($0, decimals: 2) } ?? "—" },
+        "heat": { $0.0.thermal?.name ?? "—" },
       ])
-    }
     let hasEnds = configurations.contains { $0.sustained?.first != nil }
     let ends = hasEnds ? ["first, last: medians of the first and of the last round alone"] : []
     let sources = Set(configurations.map(\.thermalSource)).subtracting([""]).sorted()
@@ -135,14 +133,15 @@ extension BenchmarkResult {
 
   private static func trialTable(_ configuration: ConfigurationResult) -> [String] {
     guard let trial = configuration.trial else { return [] }
-    var table = TextTable(numbers: ["Plans tried for '\(configuration.label)'", "predicted", "measured p50", "n"])
-    for (index, entry) in trial.entries.enumerated() {
-      table.add([
-        (index == trial.chosen ? "* " : "  ") + entry.label, HumanReadable.seconds(entry.predicted),
-        HumanReadable.seconds(entry.seconds), "\(entry.samples)",
-      ])
-    }
-    return table.lines(width: 80, leavingOut: ["n"])
+    return TextTable(
+      of: trial.entries.enumerated(),
+      [
+        "Plans tried for '\(configuration.label)'": { ($0.offset == trial.chosen ? "* " : "  ") + $0.element.label },
+        "predicted": { HumanReadable.seconds($0.element.predicted) },
+        "measured p50": { HumanReadable.seconds($0.element.seconds) },
+        "n": { "\($0.element.samples)" },
+      ]
+    ).lines(width: 80, leavingOut: ["n"])
   }
 
   private static func describe(_ fit: DecayFit) -> String {
@@ -166,6 +165,4 @@ extension BenchmarkResult {
     let parts = [joules, ratio].compactMap { $0 }
     return parts.isEmpty ? nil : parts.joined(separator: ", ")
   }
-
-  private func text(_ seconds: Double?) -> String { seconds.map { HumanReadable.seconds($0) } ?? "—" }
 }

@@ -15,7 +15,8 @@ extension TokenFigures {
 
   /// Returns the time to the first token, then tokens per second as the sequence grows.
   func table(of label: String) -> ReportTable {
-    let first = [oneShot.firstToken, sustained?.firstToken].map { $0.map { HumanReadable.seconds($0) } ?? "—" }
+    let first = [oneShot.firstToken, sustained?.firstToken].map(HumanReadable.seconds)
+    let rate = HumanReadable.perSecond
     let stretches = stretches.map { ["behind \($0.lengths)", rate($0.oneShot), rate($0.sustained)] }
     return ReportTable(
       title: label, columns: ["", "one-shot", "sustained"],
@@ -47,8 +48,6 @@ extension TokenFigures {
       + " the first token, \(pace.counts.plans) and \(pace.counts.compilations) after it"
       + (pace.sequences > 1 ? ", in \(pace.sequences) sequences" : "")
   }
-
-  private func rate(_ perSecond: Double?) -> String { perSecond.map { HumanReadable.perSecond($0) } ?? "—" }
 }
 
 extension TokenFigures.Stretch {

@@ -20,7 +20,7 @@ extension Evaluation {
         name: names[place], figures: zip(Self.measures, figures(of: place)).map { $0.text($1) },
         quality: quality(of: place), interval: interval(of: place), intervalText: intervalWords(of: place),
         size: HumanReadable.bytes(costs[place].bytes),
-        memory: costs[place].peakMemory.map(HumanReadable.bytes) ?? "—", seconds: costs[place].seconds,
+        memory: HumanReadable.bytes(costs[place].peakMemory), seconds: costs[place].seconds,
         devices: costs[place].placement, isOnFront: verdict?.front.contains(place) ?? false,
         isChosen: verdict?.chosen == place, sections: sections(on: place).map(\.reported),
         mistakes: worst(of: place))

@@ -28,7 +28,7 @@ extension Evaluation {
         if number == 0 { cells.append(intervalText(of: place)) }
       }
       cells += [
-        HumanReadable.bytes(cost.bytes), cost.peakMemory.map(HumanReadable.bytes) ?? "—",
+        HumanReadable.bytes(cost.bytes), HumanReadable.bytes(cost.peakMemory),
         HumanReadable.seconds(cost.seconds),
       ]
       if showsFront { cells.append(verdict?.front.contains(place) ?? true ? "yes" : "") }

@@ -37,7 +37,8 @@ extension StreamComparison {
     let rows = (runs + [governed].compactMap { $0 }).compactMap { run -> [String]? in
       guard let first = run.windows.first, let last = run.windows.last else { return nil }
       return [
-        run.label, text(first.p50), text(last.p50), text(last.p90), HumanReadable.perSecond(run.settledRate),
+        run.label, HumanReadable.seconds(first.p50), HumanReadable.seconds(last.p50), HumanReadable.seconds(last.p90),
+        HumanReadable.perSecond(run.settledRate),
         "\(run.dropped + run.skipped)", HumanReadable.significant(last.watts) + " W",
         run.throttledAt.map(Self.moment) ?? "never", (run.windows.map(\.state).max() ?? .nominal).name,
       ]
@@ -73,7 +74,8 @@ extension StreamComparison {
     }
     let detail =
       switch crossover.measure {
-      case .latency: "median latency at the end \(text(slow.p50)) against \(text(steady.p50))"
+      case .latency:
+        "median latency at the end \(HumanReadable.seconds(slow.p50)) against \(HumanReadable.seconds(steady.p50))"
       case .rate: "\(HumanReadable.perSecond(slow.rate)) at the end against \(HumanReadable.perSecond(steady.rate))"
       }
     let even = crossover.evenAt.map {
@@ -113,8 +115,6 @@ extension StreamComparison {
   }
 
   private func settled(_ run: StreamRun) -> String {
-    "\(HumanReadable.perSecond(run.settledRate)) at \(text(run.windows.last?.p50))"
+    "\(HumanReadable.perSecond(run.settledRate)) at \(HumanReadable.seconds(run.windows.last?.p50))"
   }
-
-  private func text(_ seconds: Double?) -> String { seconds.map { HumanReadable.seconds($0) } ?? "—" }
 }
