@@ -82,6 +82,11 @@ def faults(tree):
     yield rules.operators_lie_in_files_of_their_names, {"files": {path: ""}}, f"{path}: Copying is not an operator"
     path = "Shaders/shared/rank_elements.kernel"
     yield rules.operators_lie_in_files_of_their_names, {"files": {path: ""}}, f"{path}: its name does not begin"
+    path = "Tests/KelvinPlanningTests/PlantedTests.swift"
+    for text in ["", "@Suite struct Planted {}", "@Suite struct PlantedTestsOfPlans {}", "let suite = PlantedTests()"]:
+        yield (
+            rules.suites_have_the_names_of_their_files, {"files": {path: text}},
+            f"{path}: does not declare the suite PlantedTests")
     for path in ["Package.resolved", ".build-thread/x.o", "bench/__pycache__/peers.pyc"]:
         yield rules.build_products, {"files": {path: ""}}, f"{path}: made by a build"
     for text in [

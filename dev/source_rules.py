@@ -222,6 +222,13 @@ def operators_lie_in_files_of_their_names(tree):
             yield f"{path}: its name does not begin with that of an operator with a kernel on GPUs"
 
 
+def suites_have_the_names_of_their_files(tree):
+    for path in tree.under("Tests", "Tests.swift"):
+        suite = pathlib.PurePath(path).stem
+        if not re.search(rf"\b(struct|enum|class|actor) {suite}\b", tree.text(path)):
+            yield f"{path}: does not declare the suite {suite}"
+
+
 def build_products(tree):
     for path in tree.files:
         if re.search(r"(^|/)(\.build[^/]*/|Package\.resolved$|.*\.resolved$|__pycache__/|\.venv)", path):
@@ -325,7 +332,7 @@ def declarations_are_used(tree):
 RULES = [
     file_sizes, foundation, declared_imports, imported_declarations, rows_of_the_manifest, rows_of_the_architecture,
     planning_knows_only_values, conformance_is_for_tests, the_command_line_is_a_client,
-    operators_lie_in_files_of_their_names, build_products, measured_processes,
+    operators_lie_in_files_of_their_names, suites_have_the_names_of_their_files, build_products, measured_processes,
     documents_are_read_in_one_place, declarations_are_used,
 ]
 

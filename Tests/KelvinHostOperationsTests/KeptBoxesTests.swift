@@ -3,7 +3,7 @@ import KelvinHostOperations
 import Testing
 
 /// The rows that non-maximum suppression kept.
-@Suite struct SelectedBoxesTests {
+@Suite struct KeptBoxesTests {
   private let boxes = HostValue.tensor(Tensor((0..<12).map(Float.init), [1, 3, 4]))
   private let scores = HostValue.tensor(Tensor([0.9, 0.1, 0.8, 0.2, 0, 0] as [Float], [1, 3, 2]))
 

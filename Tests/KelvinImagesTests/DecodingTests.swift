@@ -2,7 +2,7 @@ import KelvinImages
 import Testing
 
 @Suite(.enabled(if: decoderMissing == nil, "libvips is not installed"))
-struct Decoding {
+struct DecodingTests {
   @Test(arguments: [PixelFormat.rgb8, .gray8]) func writtenImageIsReadBack(format: PixelFormat) throws {
     let image = try noise(37, 19, format, seed: 4)
     let decoded = try ImageFile.decode(try ImageFile.encode(image), name: "made.png")

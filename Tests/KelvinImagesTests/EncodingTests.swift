@@ -3,7 +3,7 @@ import Testing
 
 /// Expected pixels: Pillow and LittleCMS (`Tests/Images`).
 @Suite(.enabled(if: decoderMissing == nil, "libvips is not installed"))
-struct Encodings {
+struct EncodingTests {
   /// Mean and largest difference of 255 that a format may have: decoders differ in how they enlarge chroma and round.
   private static func limits(_ name: String) -> (mean: Double, largest: Int) {
     if name.hasSuffix(".avif") { return (1.5, 40) }

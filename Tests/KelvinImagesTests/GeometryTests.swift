@@ -1,7 +1,7 @@
 import KelvinImages
 import Testing
 
-@Suite struct Geometry {
+@Suite struct GeometryTests {
   @Test func enlargedImpulseMatchesThePublishedValues() throws {
     // One white column, four times as wide: the response published for Core ML's constructor.
     var bytes = [UInt8](repeating: 0, count: 16)

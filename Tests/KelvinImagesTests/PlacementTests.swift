@@ -2,7 +2,7 @@ import KelvinImages
 import Testing
 
 /// Expected pixels: NumPy in float64 (`Tests/Images/geometry.py`).
-@Suite struct Placements {
+@Suite struct PlacementTests {
   private struct Case {
     var numbers: [Int]
     var cropAndScale: ImageCropAndScale

@@ -68,7 +68,7 @@ private struct Definition {
   }
 }
 
-@Suite struct Sampler {
+@Suite struct SamplerTests {
   @Test(arguments: 0..<40) func samplerMatchesItsDefinition(seed: Int) throws {
     var random = SeededGenerator(seed: UInt64(truncatingIfNeeded: seed))
     func size() -> Int { [1, 2, 3, 7, 13, 17, 31, 64].randomElement(using: &random) ?? 1 }

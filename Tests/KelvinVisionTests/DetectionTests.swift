@@ -4,7 +4,7 @@ import KelvinVision
 import Testing
 
 /// Expected objects: NumPy (`Tests/Vision/scene.py`).
-@Suite struct Detections {
+@Suite struct DetectionTests {
   private func matches(
     _ found: [RecognizedObjectObservation], _ expected: [VisionFixture.Expected.Detection.Object]
   ) -> Bool {

@@ -16,7 +16,7 @@ private struct MeanRed: ImageProcessingRequest {
   }
 }
 
-@Suite struct Requests {
+@Suite struct RequestTests {
   private static let digits = "\(SharedFiles.projectRoot)/Examples/Digits/Digits.mlpackage"
   private static func digit(_ name: String) -> URL {
     URL(filePath: "\(SharedFiles.projectRoot)/Examples/Digits/images/\(name)")

@@ -1,7 +1,7 @@
 import KelvinVision
 import Testing
 
-@Suite struct NormalizedCoordinates {
+@Suite struct NormalizedCoordinatesTests {
   private let size = ImageSize(width: 200, height: 100)
 
   @Test func coordinatesStartAtTheLowerLeft() {
