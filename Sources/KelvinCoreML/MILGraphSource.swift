@@ -81,8 +81,8 @@ struct MILGraphSource: GraphSource {
     if let encoder = MILConstexpr.byName[operation.kind] { return try add(encoder, operation, scope) }
     let control = MILControl.byName[operation.kind]
     guard control != nil || MILMapper.byName[operation.kind] != nil else { return }
-    let results =
-      try control?.map(operation, self, scope) ?? MILMapper.byName[operation.kind]?.map(operation, scope) ?? []
+    let context = MILContext(operation: operation, scope: scope)
+    let results = try control?.map(context, self) ?? MILMapper.byName[operation.kind]?.map(context) ?? []
     for (output, result) in zip(operation.outputs, results) {
       let type = scope.emitter.type(result)
       if let declared = output.type.tensorType, declared != type {
@@ -94,7 +94,7 @@ struct MILGraphSource: GraphSource {
 
   private func add(_ encoder: MILConstexpr, _ operation: MILOperation, _ scope: MILScope) throws {
     let weights: [Weight]
-    do { weights = try encoder.map(operation, scope) } catch let error as GraphError {
+    do { weights = try encoder.map(MILContext(operation: operation, scope: scope)) } catch let error as GraphError {
       let place = scope.emitter.invalid("").place
       throw error.place == place ? error : GraphError(place, "\(error.place): \(error.reason)")
     }

@@ -4,17 +4,17 @@ import KelvinImport
 /// A mapper that emits a MIL operation with blocks, or an operation on a state.
 struct MILControl: OperationMapper {
   let name: String
-  let map: @Sendable (MILOperation, MILGraphSource, MILScope) throws -> [ValueID]
+  let map: @Sendable (MILContext, MILGraphSource) throws -> [ValueID]
 
   static let byName: [String: MILControl] = table([branch, whileLoop, readState, writeState, updateState])
 }
 
 extension MILGraphSource {
   /// Emits a block whose inputs are the given values, and returns its outputs.
-  func outputs(of block: MILBlock, _ given: [ValueID], _ operation: MILOperation, _ scope: MILScope) throws -> [ValueID]
-  {
+  func outputs(of block: MILBlock, _ given: [ValueID], _ c: MILContext) throws -> [ValueID] {
+    let (operation, scope) = (c.operation, c.scope)
     guard block.inputs.count == given.count else {
-      throw scope.emitter.invalid("a block has \(block.inputs.count) inputs, expected \(given.count)")
+      throw c.emitter.invalid("a block has \(block.inputs.count) inputs, expected \(given.count)")
     }
     return try scope.inside {
       for (input, id) in zip(block.inputs, given) { try scope.define(input.name, id, by: operation.name) }
@@ -24,9 +24,10 @@ extension MILGraphSource {
   }
 }
 
-extension MILOperation {
-  func block(_ index: Int, _ scope: MILScope) throws -> MILBlock {
-    guard blocks.count == 2 else { throw scope.emitter.invalid("has \(blocks.count) blocks, expected 2") }
+extension MILContext {
+  func block(_ index: Int) throws -> MILBlock {
+    let blocks = operation.blocks
+    guard blocks.count == 2 else { throw emitter.invalid("has \(blocks.count) blocks, expected 2") }
     return blocks[index]
   }
 }

@@ -2,30 +2,34 @@ import KelvinGraph
 import KelvinImport
 
 extension MILControl {
-  static let readState = MILControl(name: "read_state") { operation, _, scope in
-    [try scope.state(try operation.stateName("input", scope))]
+  static let readState = MILControl(name: "read_state") { c, _ in
+    [try c.scope.state(try c.stateName("input"))]
   }
 
   /// The operation that coremltools writes for an update; an operation that reads the state follows it.
-  static let writeState = MILControl(name: "write_state") { operation, _, scope in
-    try scope.update(try operation.stateName("input", scope), try operation.value("data", scope))
+  static let writeState = MILControl(name: "write_state") { c, _ in
+    try c.scope.update(try c.stateName("input"), try c.value("data"))
     return []
   }
 
   /// An update whose result is the new value of the state.
-  static let updateState = MILControl(name: "coreml_update_state") { operation, _, scope in
-    let name = try operation.stateName("state", scope)
-    try scope.update(name, try operation.value("value", scope))
-    return [try scope.state(name)]
+  static let updateState = MILControl(name: "coreml_update_state") { c, _ in
+    let name = try c.stateName("state")
+    try c.scope.update(name, try c.value("value"))
+    return [try c.scope.state(name)]
+  }
+}
+
+extension MILContext {
+  fileprivate func stateName(_ input: String) throws -> String {
+    guard let name = operation.inputs[input]?.first?.name else {
+      throw emitter.invalid("'\(input)' does not name a state")
+    }
+    return name
   }
 }
 
 extension MILOperation {
-  fileprivate func stateName(_ input: String, _ scope: MILScope) throws -> String {
-    guard let name = inputs[input]?.first?.name else { throw scope.emitter.invalid("'\(input)' does not name a state") }
-    return name
-  }
-
   /// The state that the operation itself updates.
   private var updatedState: String? {
     switch kind {

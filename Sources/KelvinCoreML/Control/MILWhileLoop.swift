@@ -4,14 +4,14 @@ import KelvinImport
 extension MILControl {
   /// A loop. The condition's block is emitted before the loop, on the initial values, and at the end of the body, on
   /// the carried values: the loop's variables and the states that its blocks update.
-  static let whileLoop = MILControl(name: "while_loop") { operation, source, scope in
-    let emitter = scope.emitter
+  static let whileLoop = MILControl(name: "while_loop") { c, source in
+    let (operation, scope, emitter) = (c.operation, c.scope, c.emitter)
     let (origin, names) = (emitter.origin, emitter.outputNames)
-    let variables = try operation.values("loop_vars", scope)
+    let variables = try c.values("loop_vars")
     let updated = operation.statesOfBlocks
-    let (test, body) = (try operation.block(0, scope), try operation.block(1, scope))
+    let (test, body) = (try c.block(0), try c.block(1))
     func goesOn(_ values: [ValueID]) throws -> ValueID {
-      let results = try source.outputs(of: test, values, operation, scope)
+      let results = try source.outputs(of: test, values, c)
       emitter.begin(origin, outputNames: names)
       guard results.count == 1 else {
         throw emitter.invalid("its condition has \(results.count) outputs, expected 1")
@@ -26,7 +26,7 @@ extension MILControl {
       let carried = try types.enumerated().map { try emitter.input("\(operation.name)/variable\($0)", $1) }
       return try scope.keepingStates {
         for (name, id) in zip(updated, carried.suffix(updated.count)) { try scope.update(name, id) }
-        let results = try source.outputs(of: body, Array(carried.dropLast(updated.count)), operation, scope)
+        let results = try source.outputs(of: body, Array(carried.dropLast(updated.count)), c)
         guard results.count == variables.count else {
           throw emitter.invalid("its body has \(results.count) outputs, expected \(variables.count)")
         }

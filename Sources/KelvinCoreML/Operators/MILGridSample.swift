@@ -6,27 +6,27 @@ extension MILMapper {
   static let sampling: [MILMapper] = [resample, affine, cropResize]
 
   /// Samples at coordinates `[B, H, W, 2]`, x before y.
-  private static let resample = MILMapper("resample") { operation, scope in
-    let emitter = scope.emitter
-    let (x, grid) = (try operation.value("x", scope), try operation.value("coordinates", scope))
+  private static let resample = MILMapper("resample") { c in
+    let emitter = c.emitter
+    let (x, grid) = (try c.x, try c.value("coordinates"))
     let (source, sizes) = (emitter.shape(x), emitter.shape(grid))
     guard source.rank == 4, sizes.rank == 4, sizes[3] == 2, sizes[0] == source[0] else {
       throw emitter.invalid("\(emitter.type(grid)) is not a valid grid for \(emitter.type(x))")
     }
-    return try operation.samples(x, grid, scope)
+    return try c.samples(x, grid)
   }
 
   /// Samples at the transform of each position of the result: `[a0 x + a1 y + a2, b0 x + b1 y + b2]`.
-  private static let affine = MILMapper("affine") { operation, scope in
-    let emitter = scope.emitter
-    let (x, matrix) = (try operation.value("x", scope), try operation.value("transform_matrix", scope))
+  private static let affine = MILMapper("affine") { c in
+    let emitter = c.emitter
+    let (x, matrix) = (try c.x, try c.value("transform_matrix"))
     let (source, given) = (emitter.shape(x), emitter.shape(matrix))
-    let height = try operation.required(operation.integer("output_height", scope), "output_height", scope)
-    let width = try operation.required(operation.integer("output_width", scope), "output_width", scope)
+    let height = try c.required("output_height", c.integer)
+    let width = try c.required("output_width", c.integer)
     guard source.rank == 4, given.rank == 2, given[1] == 6, given[0] == 1 || given[0] == source[0],
       Shape([height, width]).isAddressable
     else { throw emitter.invalid("\(emitter.type(matrix)) does not transform \(emitter.type(x))") }
-    let mode = try operation.coordinateMode(scope)
+    let mode = try c.coordinateMode()
     let places = try emitter.table(.float32, [1, height * width, 3], step: "places") {
       var values: [Double] = []
       for row in 0..<height {
@@ -39,31 +39,29 @@ extension MILMapper {
     let rows = try emitter.reshape(whole, [source[0], 2, 3], step: "rows")
     let product = try emitter.add(MatMul(transposesY: true), places, rows, step: "transformed")
     let grid = try emitter.reshape(product, [source[0], height, width, 2], step: "grid")
-    return try operation.samples(x, grid, scope)
+    return try c.samples(x, grid)
   }
 
   /// Crops boxes of images and resizes each to one size: `[N, C, H, W]`, or before iOS 17 `[N, images, C, H, W]`.
-  private static let cropResize = MILMapper("crop_resize") { operation, scope in
-    let emitter = scope.emitter
-    let x = try operation.value("x", scope)
-    let isOld = operation.inputs["roi"] != nil
+  private static let cropResize = MILMapper("crop_resize") { c in
+    let emitter = c.emitter
+    let x = try c.x
+    let isOld = c.operation.inputs["roi"] != nil
     let boxes: BoxCrop.Boxes
     if isOld {
-      boxes = try emitter.boxes(try operation.value("roi", scope))
+      boxes = try emitter.boxes(try c.value("roi"))
     } else {
-      let numbers = try operation.optional("box_indices", scope)
+      let numbers = try c.optional("box_indices")
       boxes = BoxCrop.Boxes(
-        corners: try operation.value("boxes", scope), images: numbers.map { .numbered($0) } ?? .own)
+        corners: try c.value("boxes"), images: numbers.map { .numbered($0) } ?? .own)
     }
-    let name = try operation.text("box_coordinate_mode", scope) ?? "CORNERS_HEIGHT_FIRST"
+    let name = try c.text("box_coordinate_mode") ?? "CORNERS_HEIGHT_FIRST"
     guard let format = BoxCrop.Format(name) else {
       throw emitter.invalid("box_coordinate_mode '\(name)' is not known")
     }
-    let targets = [
-      try operation.integer("target_height", scope) ?? 1, try operation.integer("target_width", scope) ?? 1,
-    ]
+    let targets = [try c.integer("target_height") ?? 1, try c.integer("target_width") ?? 1]
     let spacing: BoxCrop.Spacing =
-      switch try operation.samplingMode(scope) {
+      switch try c.samplingMode() {
       case .strictAlignCorners: .endpoints(alone: 0)
       case .alignCorners: .endpoints(alone: 0.5)
       case .standard: .upsampling
@@ -71,9 +69,9 @@ extension MILMapper {
       case .unalignCorners: .centred
       }
     let crop = BoxCrop(
-      boxes: boxes, format: format, isNormalized: try operation.flag("normalized_coordinates", scope),
-      factor: try operation.number("spatial_scale", scope) ?? 1, targets: targets, spacing: spacing,
-      outside: .extrapolation(try operation.number("pad_value", scope) ?? 0), staysInside: true)
+      boxes: boxes, format: format, isNormalized: try c.flag("normalized_coordinates"),
+      factor: try c.number("spatial_scale") ?? 1, targets: targets, spacing: spacing,
+      outside: .extrapolation(try c.number("pad_value") ?? 0), staysInside: true)
     let crops = try emitter.crop(x, crop, step: isOld ? nil : "crops")
     guard !isOld else { return crops }
     let shape = emitter.shape(crops)
@@ -101,35 +99,34 @@ private enum CoordinateMode {
   }
 }
 
-extension MILOperation {
-  fileprivate func coordinateMode(_ scope: MILScope) throws -> CoordinateMode {
-    let alignsCorners = try optionalFlag("align_corners", scope) ?? false
-    switch try text("coordinates_mode", scope) ?? "unnormalized" {
+extension MILContext {
+  fileprivate func coordinateMode() throws -> CoordinateMode {
+    let alignsCorners = try optionalFlag("align_corners") ?? false
+    switch try text("coordinates_mode") ?? "unnormalized" {
     case "unnormalized": return .pixels
     case "normalized_minus_one_to_one": return .range(lower: -1, upper: 1, alignsCorners: alignsCorners)
     case "normalized_zero_to_one": return .range(lower: 0, upper: 1, alignsCorners: alignsCorners)
-    case let other: throw scope.emitter.invalid("coordinates_mode '\(other)' is not known")
+    case let other: throw emitter.invalid("coordinates_mode '\(other)' is not known")
     }
   }
 
   /// Returns images sampled at the positions of a grid `[N, H, W, 2]`, x before y.
-  fileprivate func samples(_ x: ValueID, _ grid: ValueID, _ scope: MILScope) throws -> ValueID {
-    let emitter = scope.emitter
+  fileprivate func samples(_ x: ValueID, _ grid: ValueID) throws -> ValueID {
     let interpolation: GridSampler.Interpolation
-    switch try text("sampling_mode", scope) ?? "bilinear" {
+    switch try text("sampling_mode") ?? "bilinear" {
     case "bilinear": interpolation = .linear
     case "nearest": interpolation = .nearestUp
     case let other: throw emitter.invalid("sampling_mode '\(other)' is not known")
     }
     let outside: GridSampler.Outside
-    switch try text("padding_mode", scope) ?? "constant" {
-    case "constant": outside = .constant(try number("padding_value", scope) ?? 0)
+    switch try text("padding_mode") ?? "constant" {
+    case "constant": outside = .constant(try number("padding_value") ?? 0)
     case "border": outside = .border
     case "reflection": outside = .reflection
     case "symmetric": outside = .symmetric
     case let other: throw emitter.invalid("padding_mode '\(other)' is not known")
     }
-    let mode = try coordinateMode(scope)
+    let mode = try coordinateMode()
     let source = emitter.shape(x)
     let axes = try (0..<2).map { axis in
       let (scale, offset) = mode.linear(source[2 + axis])

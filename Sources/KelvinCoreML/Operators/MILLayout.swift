@@ -2,114 +2,156 @@ import KelvinGraph
 import KelvinImport
 
 extension MILMapper {
-  static let reshape = MILMapper("reshape", valueDependent: ["shape"]) { operation, scope in
-    let x = try operation.value("x", scope)
-    let shape = try operation.required(try operation.integers("shape", scope), "shape", scope)
-    return try scope.emitter.reshape(x, requested: shape, zeros: scope.version >= 17 ? .keptFromLast : .kept)
+  /// Operations that change shapes or types, join or split.
+  static let layout: [MILMapper] = [
+    reshape, transpose, expandDims, squeeze, flatten2d, concat, stack, split, tile, cast, identity, shape, fill, pad,
+    depthToSpace, pixelShuffle, spaceToDepth,
+  ]
+
+  private static let reshape = MILMapper("reshape", valueDependent: ["shape"]) { c in
+    let x = try c.x
+    let shape = try c.required("shape", c.integers)
+    return try c.emitter.reshape(x, requested: shape, zeros: c.scope.version >= 17 ? .keptFromLast : .kept)
   }
 
-  static let transpose = MILMapper("transpose") { operation, scope in
-    let x = try operation.value("x", scope)
-    let rank = scope.emitter.shape(x).rank
-    let named = try operation.required(try operation.integers("perm", scope), "perm", scope)
-    return try scope.emitter.transpose(x, named.map { $0 < 0 ? $0 &+ rank : $0 })
+  private static let transpose = MILMapper("transpose") { c in
+    let x = try c.x
+    let rank = c.emitter.shape(x).rank
+    let named = try c.required("perm", c.integers)
+    return try c.emitter.transpose(x, named.map { $0 < 0 ? $0 &+ rank : $0 })
   }
 
-  static let expandDims = MILMapper("expand_dims") { operation, scope in
-    let x = try operation.value("x", scope)
-    let axes = try operation.required(try operation.integers("axes", scope), "axes", scope)
-    return try scope.emitter.expandDimensions(x, at: axes)
+  private static let expandDims = MILMapper("expand_dims") { c in
+    let x = try c.x
+    let axes = try c.required("axes", c.integers)
+    return try c.emitter.expandDimensions(x, at: axes)
   }
 
-  static let squeeze = MILMapper("squeeze") { operation, scope in
-    let x = try operation.value("x", scope)
-    return try scope.emitter.squeeze(x, try operation.integers("axes", scope))
-  }
+  private static let squeeze = MILMapper("squeeze") { c in try c.emitter.squeeze(c.x, c.integers("axes")) }
 
-  static let flatten2d = MILMapper("flatten2d") { operation, scope in
-    let x = try operation.value("x", scope)
-    let shape = scope.emitter.shape(x)
-    let axis = try operation.integer("axis", scope) ?? 1
-    let place = axis == shape.rank ? axis : try scope.emitter.axis(axis, of: x)
+  private static let flatten2d = MILMapper("flatten2d") { c in
+    let x = try c.x
+    let shape = c.emitter.shape(x)
+    let axis = try c.integer("axis") ?? 1
+    let place = axis == shape.rank ? axis : try c.emitter.axis(axis, of: x)
     let sizes = [shape.dimensions[..<place].reduce(1, *), shape.dimensions[place...].reduce(1, *)]
-    return try scope.emitter.reshape(x, Shape(sizes))
+    return try c.emitter.reshape(x, Shape(sizes))
   }
 
   /// Concatenates values. With `interleave`, their slices along the axis alternate. Scalars count as lists of one
   /// element, as coremltools writes them in computations of sizes.
-  static let concat = MILMapper("concat") { operation, scope in
-    let values = try operation.values("values", scope).enumerated().map { index, value in
-      scope.emitter.shape(value).rank > 0 ? value : try scope.emitter.reshape(value, [1], step: "number\(index)")
+  private static let concat = MILMapper("concat") { c in
+    let values = try c.values("values").enumerated().map { index, value in
+      c.emitter.shape(value).rank > 0 ? value : try c.emitter.reshape(value, [1], step: "number\(index)")
     }
-    let axis = try operation.required(try operation.integer("axis", scope), "axis", scope)
-    guard try operation.flag("interleave", scope) else { return try scope.emitter.concat(values, axis: axis) }
-    let place = try scope.emitter.axis(axis, of: values[0])
-    var sizes = scope.emitter.shape(values[0]).dimensions
+    let axis = try c.required("axis", c.integer)
+    guard try c.flag("interleave") else { return try c.emitter.concat(values, axis: axis) }
+    let place = try c.emitter.axis(axis, of: values[0])
+    var sizes = c.emitter.shape(values[0]).dimensions
     var raised: [ValueID] = []
     for value in values {
-      guard scope.emitter.shape(value).dimensions == sizes else {
-        throw scope.emitter.invalid("interleaved inputs must have equal shapes")
+      guard c.emitter.shape(value).dimensions == sizes else {
+        throw c.emitter.invalid("interleaved inputs must have equal shapes")
       }
       var shape = sizes
       shape.insert(1, at: place + 1)
-      raised.append(try scope.emitter.reshape(value, Shape(shape), step: "raised"))
+      raised.append(try c.emitter.reshape(value, Shape(shape), step: "raised"))
     }
-    let joined = try scope.emitter.concat(raised, axis: place + 1, step: "joined")
+    let joined = try c.emitter.concat(raised, axis: place + 1, step: "joined")
     sizes[place] *= values.count
-    return try scope.emitter.reshape(joined, Shape(sizes))
+    return try c.emitter.reshape(joined, Shape(sizes))
   }
 
-  static let stack = MILMapper("stack") { operation, scope in
-    let values = try operation.values("values", scope)
-    let axis = try operation.required(try operation.integer("axis", scope), "axis", scope)
-    return try scope.emitter.stack(values, axis: axis)
+  private static let stack = MILMapper("stack") { c in
+    let values = try c.values("values")
+    let axis = try c.required("axis", c.integer)
+    return try c.emitter.stack(values, axis: axis)
   }
 
-  static let split = MILMapper(several: "split") { operation, scope in
-    let x = try operation.value("x", scope)
-    let named = try operation.required(try operation.integer("axis", scope), "axis", scope)
-    let axis = try scope.emitter.axis(named, of: x)
-    let count = operation.outputs.count
-    let size = scope.emitter.shape(x)[axis]
-    if let sizes = try operation.integers("split_sizes", scope) {
-      guard sizes.count == count else { throw scope.emitter.invalid("\(sizes.count) parts for \(count) outputs") }
-      return try scope.emitter.split(x, axis: axis, sizes: sizes)
+  private static let split = MILMapper(several: "split") { c in
+    let x = try c.x
+    let named = try c.required("axis", c.integer)
+    let axis = try c.emitter.axis(named, of: x)
+    let count = c.outputs.count
+    let size = c.emitter.shape(x)[axis]
+    if let sizes = try c.integers("split_sizes") {
+      guard sizes.count == count else { throw c.emitter.invalid("\(sizes.count) parts for \(count) outputs") }
+      return try c.emitter.split(x, axis: axis, sizes: sizes)
     }
-    guard try operation.integer("num_splits", scope) ?? count == count, count > 0, size % count == 0 else {
-      throw scope.emitter.invalid("axis \(axis) of \(scope.emitter.type(x)) does not split into \(count) equal parts")
+    guard try c.integer("num_splits") ?? count == count, count > 0, size % count == 0 else {
+      throw c.emitter.invalid("axis \(axis) of \(c.emitter.type(x)) does not split into \(count) equal parts")
     }
-    return try scope.emitter.split(x, axis: axis, sizes: [Int](repeating: size / count, count: count))
+    return try c.emitter.split(x, axis: axis, sizes: [Int](repeating: size / count, count: count))
   }
 
-  static let tile = MILMapper("tile", valueDependent: ["reps"]) { operation, scope in
-    let x = try operation.value("x", scope)
-    return try scope.emitter.tile(x, try operation.required(try operation.integers("reps", scope), "reps", scope))
+  private static let tile = MILMapper("tile", valueDependent: ["reps"]) { c in
+    let x = try c.x
+    return try c.emitter.tile(x, try c.required("reps", c.integers))
   }
 
-  static let cast = MILMapper("cast") { operation, scope in
-    let x = try operation.value("x", scope)
-    let name = try operation.required(try operation.text("dtype", scope), "dtype", scope)
-    guard let scalar = ScalarType(milName: name) else { throw scope.emitter.invalid("casts to unknown type '\(name)'") }
-    return try scope.emitter.cast(x, to: scalar)
+  private static let cast = MILMapper("cast") { c in
+    let x = try c.x
+    let name = try c.required("dtype", c.text)
+    guard let scalar = ScalarType(milName: name) else { throw c.emitter.invalid("casts to unknown type '\(name)'") }
+    return try c.emitter.cast(x, to: scalar)
   }
 
-  static let identity = MILMapper("identity") { operation, scope in try operation.value("x", scope) }
+  private static let identity = MILMapper("identity") { c in try c.x }
 
-  static let shape = MILMapper("shape", readsOnlyShapes: true) { operation, scope in
-    let sizes = scope.emitter.shape(try operation.value("x", scope)).dimensions
-    return scope.emitter.constant(integers: sizes, .int32)
+  private static let shape = MILMapper("shape", readsOnlyShapes: true) { c in
+    let sizes = c.emitter.shape(try c.x).dimensions
+    return c.emitter.constant(integers: sizes, .int32)
   }
 
-  static let fill = MILMapper("fill", valueDependent: ["shape", "value"]) { operation, scope in
-    let sizes = try operation.required(try operation.integers("shape", scope), "shape", scope)
-    return try scope.emitter.fill(Shape(sizes), with: try operation.fillValue(scope))
+  private static let fill = MILMapper("fill", valueDependent: ["shape", "value"]) { c in
+    let sizes = try c.required("shape", c.integers)
+    return try c.emitter.fill(Shape(sizes), with: try c.fillValue())
+  }
+
+  /// Pads the last axes by amounts before and after, axis by axis.
+  private static let pad = MILMapper("pad", valueDependent: ["pad"]) { c in
+    let x = try c.x
+    let rank = c.emitter.shape(x).rank
+    let pads = try c.required("pad", c.integers)
+    guard pads.count % 2 == 0, pads.count <= 2 * rank else {
+      throw c.emitter.invalid("\(pads.count) pads for \(c.emitter.type(x))")
+    }
+    let untouched = [Int](repeating: 0, count: rank - pads.count / 2)
+    let pairs = stride(from: 0, to: pads.count, by: 2)
+    let (before, after) = (untouched + pairs.map { pads[$0] }, untouched + pairs.map { pads[$0 + 1] })
+    switch try c.text("mode") ?? "constant" {
+    case "constant":
+      let value = try c.scalar("constant_val") ?? Tensor([Float(0)], [])
+      return try c.emitter.pad(x, before: before, after: after, value: value)
+    case "reflect": return try c.emitter.pad(x, before: before, after: after, mode: .reflect)
+    case "replicate": return try c.emitter.pad(x, before: before, after: after, mode: .edge)
+    case let other: throw c.emitter.invalid("mode '\(other)' is not known")
+    }
+  }
+
+  private static let depthToSpace = MILMapper("depth_to_space") { c in
+    let x = try c.x
+    let block = try c.required("block_size", c.integer)
+    return try c.emitter.depthToSpace(x, block: block, blockIsOuter: true)
+  }
+
+  private static let pixelShuffle = MILMapper("pixel_shuffle") { c in
+    let x = try c.x
+    let block = try c.required("upscale_factor", c.integer)
+    return try c.emitter.depthToSpace(x, block: block, blockIsOuter: false)
+  }
+
+  private static let spaceToDepth = MILMapper("space_to_depth") { c in
+    let x = try c.x
+    let block = try c.required("block_size", c.integer)
+    return try c.emitter.spaceToDepth(x, block: block)
   }
 }
 
-extension MILOperation {
+extension MILContext {
   /// Returns the value that `fill` and `fill_like` repeat, in the type of their result.
-  func fillValue(_ scope: MILScope) throws -> Tensor {
-    let value = try scalar("value", scope) ?? Tensor([Float(0)], [])
-    return value.converted(to: outputs.first?.type.scalar ?? value.type.scalar)
+  func fillValue() throws -> Tensor {
+    let value = try scalar("value") ?? Tensor([Float(0)], [])
+    return value.converted(to: declaredScalar ?? value.type.scalar)
   }
 }

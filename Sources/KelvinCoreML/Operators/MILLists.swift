@@ -9,54 +9,54 @@ extension MILMapper {
 
   private static let lengthLimit = 1 << 24
 
-  private static let make = MILMapper("make_list") { operation, scope in
-    let name = try operation.text("dtype", scope) ?? "fp32"
-    guard let scalar = ScalarType(milName: name) else { throw scope.emitter.invalid("dtype '\(name)' is not known") }
-    let length = try operation.integer("init_length", scope) ?? 1
+  private static let make = MILMapper("make_list") { c in
+    let name = try c.text("dtype") ?? "fp32"
+    guard let scalar = ScalarType(milName: name) else { throw c.emitter.invalid("dtype '\(name)' is not known") }
+    let length = try c.integer("init_length") ?? 1
     var sizes: [Int] = []
-    for size in try operation.elementSizes(scope) {
-      guard let known = try scope.emitter.integers(size)?.first else {
-        throw scope.emitter.invalid("the shape of its elements depends on the model's inputs, expected constants")
+    for size in try c.elementSizes() {
+      guard let known = try c.emitter.integers(size)?.first else {
+        throw c.emitter.invalid("the shape of its elements depends on the model's inputs, expected constants")
       }
       sizes.append(known)
     }
     let type = TensorType(scalar, Shape([length] + sizes))
     guard (0...lengthLimit).contains(length), type.shape.isAddressable, type.byteCount <= 1 << 31 else {
-      throw scope.emitter.invalid("a list of \(length) elements \(Shape(sizes))")
+      throw c.emitter.invalid("a list of \(length) elements \(Shape(sizes))")
     }
-    return try scope.emitter.fill(type.shape, with: Tensor(TensorType(scalar, []), rounding: [0]))
+    return try c.emitter.fill(type.shape, with: Tensor(TensorType(scalar, []), rounding: [0]))
   }
 
-  private static let length = MILMapper("list_length", readsOnlyShapes: true) { operation, scope in
-    let list = try operation.value("ls", scope)
-    return scope.emitter.constant(integers: [try scope.emitter.listLength(list)], .int32, shape: [])
+  private static let length = MILMapper("list_length", readsOnlyShapes: true) { c in
+    let list = try c.value("ls")
+    return c.emitter.constant(integers: [try c.emitter.listLength(list)], .int32, shape: [])
   }
 
-  private static let read = MILMapper("list_read") { operation, scope in
-    let (list, emitter) = (try operation.value("ls", scope), scope.emitter)
-    let place = try emitter.reshape(try operation.value("index", scope), [], step: "place")
+  private static let read = MILMapper("list_read") { c in
+    let (list, emitter) = (try c.value("ls"), c.emitter)
+    let place = try emitter.reshape(try c.value("index"), [], step: "place")
     _ = try emitter.listLength(list)
     return try emitter.add(Gather(axis: 0), list, place)
   }
 
-  private static let gather = MILMapper("list_gather") { operation, scope in
-    let list = try operation.value("ls", scope)
-    _ = try scope.emitter.listLength(list)
-    return try scope.emitter.add(Gather(axis: 0), list, try operation.value("indices", scope))
+  private static let gather = MILMapper("list_gather") { c in
+    let list = try c.value("ls")
+    _ = try c.emitter.listLength(list)
+    return try c.emitter.add(Gather(axis: 0), list, try c.value("indices"))
   }
 
-  private static let write = MILMapper("list_write") { operation, scope in
-    let (value, emitter) = (try operation.value("value", scope), scope.emitter)
-    let list = try operation.grown(operation.value("ls", scope), toHold: "index", scope)
+  private static let write = MILMapper("list_write") { c in
+    let (value, emitter) = (try c.value("value"), c.emitter)
+    let list = try c.grown(c.value("ls"), toHold: "index")
     let element = try emitter.reshape(value, Shape([1] + emitter.shape(value).dimensions), step: "element")
-    let place = try emitter.reshape(try operation.value("index", scope), [1, 1], step: "place")
+    let place = try emitter.reshape(try c.value("index"), [1, 1], step: "place")
     return try emitter.add(ScatterND(), list, place, element)
   }
 
-  private static let scatter = MILMapper("list_scatter") { operation, scope in
-    let (values, emitter) = (try operation.value("value", scope), scope.emitter)
-    let list = try operation.grown(operation.value("ls", scope), toHold: "indices", scope)
-    let indices = try operation.value("indices", scope)
+  private static let scatter = MILMapper("list_scatter") { c in
+    let (values, emitter) = (try c.value("value"), c.emitter)
+    let list = try c.grown(c.value("ls"), toHold: "indices")
+    let indices = try c.value("indices")
     let places = try emitter.reshape(indices, [emitter.shape(indices).count, 1], step: "places")
     return try emitter.add(ScatterND(), list, places, values)
   }
@@ -69,15 +69,15 @@ extension MILMapper {
   }
 }
 
-extension MILOperation {
+extension MILContext {
   /// Returns the sizes of a list's elements.
-  fileprivate func elementSizes(_ scope: MILScope) throws -> [ValueID] {
-    inputs["elem_shape"]?.isEmpty == false ? try values("elem_shape", scope) : []
+  fileprivate func elementSizes() throws -> [ValueID] {
+    operation.inputs["elem_shape"]?.isEmpty == false ? try values("elem_shape") : []
   }
 
-  fileprivate func grown(_ list: ValueID, toHold input: String, _ scope: MILScope) throws -> ValueID {
-    let (length, emitter) = (try scope.emitter.listLength(list), scope.emitter)
-    let room = try MILMapper.room(try knownIntegers(input, scope) ?? [], length, emitter)
+  fileprivate func grown(_ list: ValueID, toHold input: String) throws -> ValueID {
+    let (length, emitter) = (try emitter.listLength(list), emitter)
+    let room = try MILMapper.room(try knownIntegers(input) ?? [], length, emitter)
     guard room > 0 else { return list }
     let rank = emitter.shape(list).rank
     var after = [Int](repeating: 0, count: rank)

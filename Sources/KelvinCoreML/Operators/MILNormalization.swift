@@ -2,79 +2,79 @@ import KelvinGraph
 import KelvinImport
 
 extension MILMapper {
-  static let batchNorm = MILMapper("batch_norm") { operation, scope in
-    let x = try operation.value("x", scope)
-    let mean = try operation.value("mean", scope)
-    let variance = try operation.value("variance", scope)
-    let type = scope.emitter.type(mean)
+  /// Normalizations.
+  static let normalizations: [MILMapper] = [batchNorm, layerNorm, instanceNorm, localResponseNorm, l2Norm]
+
+  private static let batchNorm = MILMapper("batch_norm") { c in
+    let (x, mean, variance) = (try c.x, try c.value("mean"), try c.value("variance"))
+    let type = c.emitter.type(mean)
     func filled(_ value: Double, _ step: String) -> ValueID {
       let weight = Weight(type) { Tensor(type, rounding: [Double](repeating: value, count: type.count)) }
-      return scope.emitter.constant(weight, step: step)
+      return c.emitter.constant(weight, step: step)
     }
-    let gamma = try operation.optional("gamma", scope) ?? filled(1, "gamma")
-    let beta = try operation.optional("beta", scope) ?? filled(0, "beta")
-    let epsilon = try operation.number("epsilon", scope) ?? 1e-5
-    return try scope.emitter.add(BatchNormalization(epsilon: epsilon), x, gamma, beta, mean, variance)
+    let gamma = try c.optional("gamma") ?? filled(1, "gamma")
+    let beta = try c.optional("beta") ?? filled(0, "beta")
+    let epsilon = try c.number("epsilon") ?? 1e-5
+    return try c.emitter.add(BatchNormalization(epsilon: epsilon), x, gamma, beta, mean, variance)
   }
 
-  static let layerNorm = MILMapper("layer_norm") { operation, scope in
-    let x = try operation.value("x", scope)
-    let named = try operation.integers("axes", scope)
-    let axes = try named.map { try scope.emitter.axes($0, of: x) } ?? Array(0..<scope.emitter.shape(x).rank)
-    let sizes = axes.map { scope.emitter.shape(x)[$0] }
+  private static let layerNorm = MILMapper("layer_norm") { c in
+    let x = try c.x
+    let named = try c.integers("axes")
+    let axes = try named.map { try c.emitter.axes($0, of: x) } ?? Array(0..<c.emitter.shape(x).rank)
+    let sizes = axes.map { c.emitter.shape(x)[$0] }
     var parameters: [ValueID?] = []
     for name in ["gamma", "beta"] {
-      let parameter = try operation.optional(name, scope)
-      if let parameter, scope.emitter.shape(parameter).dimensions != sizes {
-        throw scope.emitter.invalid("\(name): expected \(Shape(sizes)), got \(scope.emitter.type(parameter))")
+      let parameter = try c.optional(name)
+      if let parameter, c.emitter.shape(parameter).dimensions != sizes {
+        throw c.emitter.invalid("\(name): expected \(Shape(sizes)), got \(c.emitter.type(parameter))")
       }
       parameters.append(parameter)
     }
-    let epsilon = try operation.number("epsilon", scope) ?? 1e-5
-    let rank = scope.emitter.shape(x).rank
+    let epsilon = try c.number("epsilon") ?? 1e-5
+    let rank = c.emitter.shape(x).rank
     if let first = axes.first, axes == Array(first..<rank) {
-      return try scope.emitter.layerNormalize(
-        x, from: first, epsilon: epsilon, scale: parameters[0], shift: parameters[1])
+      return try c.emitter.layerNormalize(x, from: first, epsilon: epsilon, scale: parameters[0], shift: parameters[1])
     }
     var raised = [Int](repeating: 1, count: rank)
-    for axis in axes { raised[axis] = scope.emitter.shape(x)[axis] }
-    let scale = try parameters[0].map { try scope.emitter.reshape($0, Shape(raised), step: "gamma") }
-    let shift = try parameters[1].map { try scope.emitter.reshape($0, Shape(raised), step: "beta") }
-    return try scope.emitter.normalize(x, axes: axes, epsilon: epsilon, scale: scale, shift: shift)
+    for axis in axes { raised[axis] = c.emitter.shape(x)[axis] }
+    let scale = try parameters[0].map { try c.emitter.reshape($0, Shape(raised), step: "gamma") }
+    let shift = try parameters[1].map { try c.emitter.reshape($0, Shape(raised), step: "beta") }
+    return try c.emitter.normalize(x, axes: axes, epsilon: epsilon, scale: scale, shift: shift)
   }
 
-  static let instanceNorm = MILMapper("instance_norm") { operation, scope in
-    let x = try operation.value("x", scope)
-    let shape = scope.emitter.shape(x)
+  private static let instanceNorm = MILMapper("instance_norm") { c in
+    let x = try c.x
+    let shape = c.emitter.shape(x)
     guard shape.rank >= 3 else {
-      throw scope.emitter.invalid("expected [N, C, spatial…], got \(scope.emitter.type(x))")
+      throw c.emitter.invalid("expected [N, C, spatial…], got \(c.emitter.type(x))")
     }
-    let gamma = try operation.optional("gamma", scope)
-    let beta = try operation.optional("beta", scope)
-    let epsilon = try operation.number("epsilon", scope) ?? 1e-5
-    return try scope.emitter.groupNormalize(x, groups: shape[1], epsilon: epsilon, scale: gamma, shift: beta)
+    let gamma = try c.optional("gamma")
+    let beta = try c.optional("beta")
+    let epsilon = try c.number("epsilon") ?? 1e-5
+    return try c.emitter.groupNormalize(x, groups: shape[1], epsilon: epsilon, scale: gamma, shift: beta)
   }
 
-  static let localResponseNorm = MILMapper("local_response_norm") { operation, scope in
-    let x = try operation.value("x", scope)
-    let size = try operation.required(try operation.integer("size", scope), "size", scope)
-    let alpha = try operation.number("alpha", scope) ?? 1e-4
-    let beta = try operation.number("beta", scope) ?? 0.75
-    let k = try operation.number("k", scope) ?? 1
-    return try scope.emitter.localResponseNormalize(x, size: size, alpha: alpha, beta: beta, k: k)
+  private static let localResponseNorm = MILMapper("local_response_norm") { c in
+    let x = try c.x
+    let size = try c.required("size", c.integer)
+    let alpha = try c.number("alpha") ?? 1e-4
+    let beta = try c.number("beta") ?? 0.75
+    let k = try c.number("k") ?? 1
+    return try c.emitter.localResponseNormalize(x, size: size, alpha: alpha, beta: beta, k: k)
   }
 
   /// `x / sqrt(Σx² + epsilon)` over the last three axes, computed in float32 where x is float16.
-  static let l2Norm = MILMapper("l2_norm") { operation, scope in
-    let x = try operation.value("x", scope)
-    let (scalar, rank) = (scope.emitter.scalar(x), scope.emitter.shape(x).rank)
-    guard rank >= 3 else { throw scope.emitter.invalid("expected at least 3 dimensions, got \(scope.emitter.type(x))") }
-    let epsilon = try operation.number("epsilon", scope) ?? 1e-6
-    let wide = try scope.emitter.cast(x, to: scalar == .float16 ? .float32 : scalar, step: "wide")
+  private static let l2Norm = MILMapper("l2_norm") { c in
+    let x = try c.x
+    let (scalar, rank) = (c.emitter.scalar(x), c.emitter.shape(x).rank)
+    guard rank >= 3 else { throw c.emitter.invalid("expected at least 3 dimensions, got \(c.emitter.type(x))") }
+    let epsilon = try c.number("epsilon") ?? 1e-6
+    let wide = try c.emitter.cast(x, to: scalar == .float16 ? .float32 : scalar, step: "wide")
     let sum = Reduce(.sumOfSquares, axes: Array((rank - 3)..<rank), keepsDimensions: true)
-    let squares = try scope.emitter.add(sum, wide, step: "squares")
-    let inverse = try scope.emitter.unary(UnaryFunction(.rsqrt, a: epsilon), squares, step: "inverse_length")
-    let scaled = try scope.emitter.binary(.multiply, wide, inverse, step: scalar == .float16 ? "scaled" : nil)
-    return try scope.emitter.cast(scaled, to: scalar)
+    let squares = try c.emitter.add(sum, wide, step: "squares")
+    let inverse = try c.emitter.unary(UnaryFunction(.rsqrt, a: epsilon), squares, step: "inverse_length")
+    let scaled = try c.emitter.binary(.multiply, wide, inverse, step: scalar == .float16 ? "scaled" : nil)
+    return try c.emitter.cast(scaled, to: scalar)
   }
 }

@@ -3,45 +3,43 @@ import KelvinImport
 
 extension MILMapper {
   static let random: [MILMapper] = [
-    distribution("random_bernoulli") { operation, scope in
-      .bernoulli(try operation.number("prob", scope) ?? 0.5)
+    distribution("random_bernoulli") { c in
+      .bernoulli(try c.number("prob") ?? 0.5)
     },
-    distribution("random_normal") { operation, scope in
-      .normal(mean: try operation.number("mean", scope) ?? 0, deviation: try operation.number("stddev", scope) ?? 1)
+    distribution("random_normal") { c in
+      .normal(mean: try c.number("mean") ?? 0, deviation: try c.number("stddev") ?? 1)
     },
-    distribution("random_uniform") { operation, scope in
-      .uniform(low: try operation.number("low", scope) ?? 0, high: try operation.number("high", scope) ?? 1)
+    distribution("random_uniform") { c in
+      .uniform(low: try c.number("low") ?? 0, high: try c.number("high") ?? 1)
     },
     categorical,
   ]
 
   private static func distribution(
-    _ name: String, _ distribution: @escaping @Sendable (MILOperation, MILScope) throws -> RandomDistribution
+    _ name: String, _ distribution: @escaping @Sendable (MILContext) throws -> RandomDistribution
   ) -> MILMapper {
-    MILMapper(name, valueDependent: ["shape"]) { operation, scope in
-      let shape = Shape(try operation.required(try operation.integers("shape", scope), "shape", scope))
-      return try scope.emitter.random(
-        distribution(operation, scope), shape, operation.outputs.first?.type.scalar ?? .float32,
-        seed: operation.seed(scope))
+    MILMapper(name, valueDependent: ["shape"]) { c in
+      let shape = Shape(try c.required("shape", c.integers))
+      return try c.emitter.random(distribution(c), shape, c.declaredScalar ?? .float32, seed: c.seed())
     }
   }
 
-  private static let categorical = MILMapper("random_categorical") { operation, scope in
-    let x = try operation.value("x", scope)
-    let mode = try operation.text("mode", scope) ?? "logits"
+  private static let categorical = MILMapper("random_categorical") { c in
+    let x = try c.x
+    let mode = try c.text("mode") ?? "logits"
     guard mode == "logits" || mode == "probs" else {
-      throw scope.emitter.invalid("mode '\(mode)', expected 'logits' or 'probs'")
+      throw c.emitter.invalid("mode '\(mode)', expected 'logits' or 'probs'")
     }
-    return try scope.emitter.categorical(
-      x, isLogarithmic: mode == "logits", count: operation.integer("size", scope) ?? 1,
-      operation.outputs.first?.type.scalar ?? scope.emitter.scalar(x), seed: operation.seed(scope))
+    return try c.emitter.categorical(
+      x, isLogarithmic: mode == "logits", count: c.integer("size") ?? 1,
+      c.declaredScalar ?? c.emitter.scalar(x), seed: c.seed())
   }
 }
 
-extension MILOperation {
+extension MILContext {
   /// Returns the seed; nil if the program does not fix it.
-  fileprivate func seed(_ scope: MILScope) throws -> Int? {
-    guard let seed = try integer("seed", scope), seed != -1 else { return nil }
+  fileprivate func seed() throws -> Int? {
+    guard let seed = try integer("seed"), seed != -1 else { return nil }
     return seed
   }
 }

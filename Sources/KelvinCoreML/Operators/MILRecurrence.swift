@@ -5,18 +5,18 @@ extension MILMapper {
   static let recurrences: [MILMapper] = [lstm, gru, rnn]
 
   /// An LSTM, with gates in the order input, forget, output, cell.
-  private static let lstm = MILMapper(several: "lstm") { operation, scope in
+  private static let lstm = MILMapper(several: "lstm") { c in
     let functions = [
-      try operation.function("recurrent_activation", default: "sigmoid", scope),
-      try operation.function("cell_activation", default: "tanh", scope),
-      try operation.function("activation", default: "tanh", scope),
+      try c.function("recurrent_activation", default: "sigmoid"),
+      try c.function("cell_activation", default: "tanh"),
+      try c.function("activation", default: "tanh"),
     ]
-    let limit = try operation.number("clip", scope) ?? .infinity
-    var directions = try operation.directions(scope)
+    let limit = try c.number("clip") ?? .infinity
+    var directions = try c.directions()
     for index in directions.indices {
-      directions[index].peepholes = try operation.optional("peephole\(directions[index].suffix)", scope)
+      directions[index].peepholes = try c.optional("peephole\(directions[index].suffix)")
     }
-    return try operation.recurrent(directions, scope) { direction in
+    return try c.recurrent(directions) { direction in
       Recurrence(
         .lstm, functions, isReversed: direction.isReversed, hasPeepholes: direction.peepholes != nil,
         cellLimit: limit)
@@ -24,19 +24,19 @@ extension MILMapper {
   }
 
   /// A gated recurrent unit, with gates in the order reset, output, update. It resets before its product.
-  private static let gru = MILMapper(several: "gru") { operation, scope in
+  private static let gru = MILMapper(several: "gru") { c in
     let functions = [
-      try operation.function("recurrent_activation", default: "sigmoid", scope),
-      try operation.function("activation", default: "tanh", scope),
+      try c.function("recurrent_activation", default: "sigmoid"),
+      try c.function("activation", default: "tanh"),
     ]
-    return try operation.recurrent(try operation.directions(scope), order: [2, 0, 1], scope) {
+    return try c.recurrent(try c.directions(), order: [2, 0, 1]) {
       Recurrence(.gru, functions, isReversed: $0.isReversed)
     }
   }
 
-  private static let rnn = MILMapper(several: "rnn") { operation, scope in
-    let function = try operation.function("activation", default: "tanh", scope)
-    return try operation.recurrent(try operation.directions(scope), scope) {
+  private static let rnn = MILMapper(several: "rnn") { c in
+    let function = try c.function("activation", default: "tanh")
+    return try c.recurrent(try c.directions()) {
       Recurrence(.simple, [function], isReversed: $0.isReversed)
     }
   }
@@ -50,19 +50,19 @@ private struct Direction {
   var peepholes: ValueID?
 }
 
-extension MILOperation {
-  fileprivate func directions(_ scope: MILScope) throws -> [Direction] {
-    switch try text("direction", scope) ?? "forward" {
+extension MILContext {
+  fileprivate func directions() throws -> [Direction] {
+    switch try text("direction") ?? "forward" {
     case "forward": return [Direction(suffix: "", isReversed: false)]
     case "reverse": return [Direction(suffix: "", isReversed: true)]
     case "bidirectional":
       return [Direction(suffix: "", isReversed: false), Direction(suffix: "_back", isReversed: true)]
-    case let other: throw scope.emitter.invalid("direction '\(other)' is not known")
+    case let other: throw emitter.invalid("direction '\(other)' is not known")
     }
   }
 
-  fileprivate func function(_ input: String, default name: String, _ scope: MILScope) throws -> UnaryFunction {
-    switch try text(input, scope) ?? name {
+  fileprivate func function(_ input: String, default name: String) throws -> UnaryFunction {
+    switch try text(input) ?? name {
     case "sigmoid": return .sigmoid
     case "tanh": return UnaryFunction(.tanh)
     case "relu": return .relu
@@ -70,7 +70,7 @@ extension MILOperation {
     case "hard_sigmoid", "sigmoid_hard": return UnaryFunction(.hardSigmoid, a: 0.2, b: 0.5)
     // The scales are 1 here.
     case "scaled_tanh": return UnaryFunction(.tanh)
-    case let other: throw scope.emitter.invalid("\(input) '\(other)' is not known")
+    case let other: throw emitter.invalid("\(input) '\(other)' is not known")
     }
   }
 
@@ -80,11 +80,10 @@ extension MILOperation {
   ///
   /// - Parameter order: For each gate of `Recurrence`, its index among the operation's gates.
   fileprivate func recurrent(
-    _ directions: [Direction], order: [Int]? = nil, _ scope: MILScope, _ op: (Direction) throws -> Recurrence
+    _ directions: [Direction], order: [Int]? = nil, _ op: (Direction) throws -> Recurrence
   ) throws -> [ValueID] {
-    let emitter = scope.emitter
-    let x = try value("x", scope)
-    let states = [try value("initial_h", scope)] + (try optional("initial_c", scope).map { [$0] } ?? [])
+    let x = try x
+    let states = [try value("initial_h")] + (try optional("initial_c").map { [$0] } ?? [])
     guard emitter.shape(x).rank == 3, states.allSatisfy({ emitter.shape($0).rank == 2 }) else {
       throw emitter.invalid("expected [steps, batch, size] and states [batch, hidden], got \(emitter.type(x))")
     }
@@ -93,7 +92,7 @@ extension MILOperation {
       let op = try op(direction)
       let step = directions.count == 1 ? "layer" : direction.isReversed ? "backward" : "forward"
       func gates(_ input: String) throws -> ValueID? {
-        guard let weights = try optional(input + direction.suffix, scope) else { return nil }
+        guard let weights = try optional(input + direction.suffix) else { return nil }
         guard let order else { return weights }
         return try emitter.blocks(order, of: weights, count: order.count, step: "\(step)/\(input)")
       }
@@ -107,13 +106,13 @@ extension MILOperation {
           step: "\(step)/initial_\(state == states[0] ? "hidden" : "cell")")
       }
       let layer = RecurrentLayer(
-        op: op, input: x, inputWeights: try required(try gates("weight_ih"), "weight_ih", scope),
-        recurrentWeights: try required(try gates("weight_hh"), "weight_hh", scope), bias: try gates("bias"),
+        op: op, input: x, inputWeights: try required("weight_ih", gates),
+        recurrentWeights: try required("weight_hh", gates), bias: try gates("bias"),
         hidden: try state(states[0]), cell: op.cell == .lstm && states.count > 1 ? try state(states[1]) : nil,
         peepholes: direction.peepholes)
       results.append(try emitter.recurrent(layer, step: step))
     }
-    let returnsSequence = try flag("output_sequence", scope)
+    let returnsSequence = try flag("output_sequence")
     func joined(_ result: Int, axis: Int, output: Int?) throws -> ValueID {
       let parts = results.map { $0[result] }
       if parts.count == 1 { return parts[0] }

@@ -7,57 +7,57 @@ extension MILMapper {
   ]
 
   /// Upsamples the last two axes by factors. The spacing of the samples follows from the sizes, not from the factors.
-  private static let upsampleBilinear = MILMapper("upsample_bilinear") { operation, scope in
-    let x = try operation.value("x", scope)
-    let aligns = try operation.optionalFlag("align_corners", scope) ?? true
-    let isCentered = try operation.optionalFlag("half_pixel_centers", scope) ?? !aligns
-    guard !(aligns && isCentered) else { throw scope.emitter.invalid("aligns corners and centres pixels") }
-    let sizes = try operation.scaledSizes(of: x, scope)
-    return try scope.emitter.resizeLast(x, sizes, .linear) { length, size in
+  private static let upsampleBilinear = MILMapper("upsample_bilinear") { c in
+    let x = try c.x
+    let aligns = try c.optionalFlag("align_corners") ?? true
+    let isCentered = try c.optionalFlag("half_pixel_centers") ?? !aligns
+    guard !(aligns && isCentered) else { throw c.emitter.invalid("aligns corners and centres pixels") }
+    let sizes = try c.scaledSizes(of: x)
+    return try c.emitter.resizeLast(x, sizes, .linear) { length, size in
       let ratio = Double(length) / Double(size)
       return aligns ? .alignedCorners(length, size) : isCentered ? .halfPixel(ratio) : .asymmetric(ratio)
     }
   }
 
-  private static let upsampleNearestNeighbor = MILMapper("upsample_nearest_neighbor") { operation, scope in
-    let x = try operation.value("x", scope)
-    let sizes = try operation.scaledSizes(of: x, scope)
-    return try scope.emitter.resizeLast(x, sizes, .nearest(.floor)) { .asymmetric(Double($0) / Double($1)) }
+  private static let upsampleNearestNeighbor = MILMapper("upsample_nearest_neighbor") { c in
+    let x = try c.x
+    let sizes = try c.scaledSizes(of: x)
+    return try c.emitter.resizeLast(x, sizes, .nearest(.floor)) { .asymmetric(Double($0) / Double($1)) }
   }
 
-  private static let resizeBilinear = MILMapper("resize_bilinear") { operation, scope in
-    let x = try operation.value("x", scope)
-    let mode = try operation.samplingMode(scope)
-    return try scope.emitter.resizeLast(x, try operation.targetSizes(scope), .linear) { mode.sampling($0, $1) }
+  private static let resizeBilinear = MILMapper("resize_bilinear") { c in
+    let x = try c.x
+    let mode = try c.samplingMode()
+    return try c.emitter.resizeLast(x, try c.targetSizes(), .linear) { mode.sampling($0, $1) }
   }
 
-  private static let resizeNearestNeighbor = MILMapper("resize_nearest_neighbor") { operation, scope in
-    let x = try operation.value("x", scope)
-    return try scope.emitter.resizeLast(x, try operation.targetSizes(scope), .nearest(.floor)) {
+  private static let resizeNearestNeighbor = MILMapper("resize_nearest_neighbor") { c in
+    let x = try c.x
+    return try c.emitter.resizeLast(x, try c.targetSizes(), .nearest(.floor)) {
       .asymmetric(Double($0) / Double($1))
     }
   }
 
   /// Resizes the last `resized_dims` axes to the last sizes of `shape`; 0 keeps a size.
-  private static let resize = MILMapper("resize", valueDependent: ["shape"]) { operation, scope in
-    let x = try operation.value("x", scope)
-    let source = scope.emitter.shape(x)
-    let shape = try operation.required(try operation.integers("shape", scope), "shape", scope)
-    let count = try operation.required(try operation.integer("resized_dims", scope), "resized_dims", scope)
+  private static let resize = MILMapper("resize", valueDependent: ["shape"]) { c in
+    let x = try c.x
+    let source = c.emitter.shape(x)
+    let shape = try c.required("shape", c.integers)
+    let count = try c.required("resized_dims", c.integer)
     guard (0...min(shape.count, source.rank)).contains(count) else {
-      throw scope.emitter.invalid("resizes \(count) axes of \(scope.emitter.type(x)) to \(shape)")
+      throw c.emitter.invalid("resizes \(count) axes of \(c.emitter.type(x)) to \(shape)")
     }
     let kept = source.dimensions.suffix(count)
     let sizes = zip(shape.suffix(count), kept).map { $0 == 0 ? $1 : $0 }
-    let mode = try operation.samplingMode(scope)
+    let mode = try c.samplingMode()
     let interpolation: Resize.Interpolation
-    switch try operation.text("interpolation_mode", scope) ?? "LINEAR" {
+    switch try c.text("interpolation_mode") ?? "LINEAR" {
     case "LINEAR": interpolation = .linear
     // On the standard grid a half is rounded down, so that doubling a size repeats each element.
     case "NEAREST_NEIGHBOR": interpolation = .nearest(mode == .standard ? .halfDown : .halfUp)
-    case let other: throw scope.emitter.invalid("interpolation_mode '\(other)' is not known")
+    case let other: throw c.emitter.invalid("interpolation_mode '\(other)' is not known")
     }
-    return try scope.emitter.resizeLast(x, sizes, interpolation) { mode.sampling($0, $1) }
+    return try c.emitter.resizeLast(x, sizes, interpolation) { mode.sampling($0, $1) }
   }
 }
 
@@ -83,36 +83,29 @@ enum SamplingMode: String {
   }
 }
 
-extension MILOperation {
-  func samplingMode(_ scope: MILScope) throws -> SamplingMode {
-    let name = try text("sampling_mode", scope) ?? "DEFAULT"
+extension MILContext {
+  func samplingMode() throws -> SamplingMode {
+    let name = try text("sampling_mode") ?? "DEFAULT"
     guard let mode = SamplingMode(rawValue: name) else {
-      throw scope.emitter.invalid("sampling_mode '\(name)' is not known")
+      throw emitter.invalid("sampling_mode '\(name)' is not known")
     }
     return mode
   }
 
-  /// Returns a flag whose default depends on the operation; nil if it is omitted.
-  func optionalFlag(_ input: String, _ scope: MILScope) throws -> Bool? {
-    try integer(input, scope).map { $0 != 0 }
-  }
-
-  fileprivate func targetSizes(_ scope: MILScope) throws -> [Int] {
-    [try integer("target_size_height", scope) ?? 1, try integer("target_size_width", scope) ?? 1]
+  fileprivate func targetSizes() throws -> [Int] {
+    [try integer("target_size_height") ?? 1, try integer("target_size_width") ?? 1]
   }
 
   /// Returns the last two sizes times their factors, rounded down. The factors are rounded to float32 or float16: if
   /// the declared size is the next integer (78 for 60 by 1.3), the declared size is used.
-  fileprivate func scaledSizes(of x: ValueID, _ scope: MILScope) throws -> [Int] {
-    let sizes = scope.emitter.shape(x).dimensions.suffix(2)
-    let factors = [
-      try number("scale_factor_height", scope) ?? 1, try number("scale_factor_width", scope) ?? 1,
-    ]
+  fileprivate func scaledSizes(of x: ValueID) throws -> [Int] {
+    let sizes = emitter.shape(x).dimensions.suffix(2)
+    let factors = [try number("scale_factor_height") ?? 1, try number("scale_factor_width") ?? 1]
     let declared = outputs.first?.type.tensorType?.shape.dimensions.suffix(2) ?? []
     return try zip(sizes, factors).enumerated().map { index, pair in
       let (size, factor) = pair
       let rounded = Double(Float(size) * Float(factor)).rounded(.down)
-      guard rounded >= 1, rounded < 0x1p31 else { throw scope.emitter.invalid("a factor of \(factor)") }
+      guard rounded >= 1, rounded < 0x1p31 else { throw emitter.invalid("a factor of \(factor)") }
       let exact = Double(size) * Double(factor)
       let meant = declared.dropFirst(index).first.map(Double.init) ?? rounded
       return Int(meant == exact.rounded(.down) || meant == exact.rounded(.up) ? meant : rounded)
