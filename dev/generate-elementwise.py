@@ -9,6 +9,7 @@ A table is a family, and its rows are the functions, with the numbers that stand
 Needs Python 3.11 and nothing else. After a change, dev/build-shaders.sh compiles the shaders anew.
 """
 import difflib
+import itertools
 import pathlib
 import sys
 import tomllib
@@ -36,6 +37,8 @@ def read(family):
         for column, value in row.items():
             if not isinstance(value, COLUMNS.get(column, ())):
                 sys.exit(f"{path.name}: [{name}]: '{column}' is not a column of that kind")
+        if "meaning" not in row:
+            sys.exit(f"{path.name}: [{name}]: a meaning is missing")
         if not 0 <= row.get("number", -1) <= LIMIT:
             sys.exit(f"{path.name}: [{name}]: expected a number from 0 to {LIMIT}")
     numbers = [row["number"] for row in rows.values()]
@@ -60,17 +63,18 @@ def wrapped(items, indent, width=120):
     return lines + [indent + line.rstrip(", ")]
 
 
-def swift_enum(rows, name, indent, code=True):
+def swift_enum(rows, name, indent):
     pad = " " * indent
-    lines = [f"{pad}package enum {name}: String, Hashable, Sendable, CaseIterable, AttributeConvertible {{"]
-    for key, row in rows.items():
-        if "meaning" in row:
-            lines.append(f"{pad}  /// {row['meaning']}")
-        lines.append(f"{pad}  case {camel(key)}" + (f' = "{key}"' if camel(key) != key else ""))
-    lines += ["", f"{pad}  /// The function's number in kernels and shaders.", f"{pad}  package var code: UInt32 {{",
-              f"{pad}    switch self {{"]
-    lines += [f"{pad}    case .{camel(key)}: {row['number']}" for key, row in rows.items()]
-    return lines + [f"{pad}    }}", f"{pad}  }}", f"{pad}}}"]
+    lines = [f"{pad}package enum {name}: String, ElementwiseFunction {{"]
+    # Cases that are named like their function share lines.
+    for is_same, keys in itertools.groupby(rows, lambda key: camel(key) == key):
+        if is_same:
+            cases = wrapped(keys, pad + "    ")
+            lines += [f"{pad}  case {cases[0].strip()}"] + cases[1:]
+        else:
+            lines += [f'{pad}  case {camel(key)} = "{key}"' for key in keys]
+    meanings = [f"{pad}    .{camel(key)}: \"{row['meaning']}\"," for key, row in rows.items()]
+    return lines + ["", f"{pad}  package static let meanings: [Self: String] = ["] + meanings + [f"{pad}  ]", f"{pad}}}"]
 
 
 def swift_cases(rows, wanted, value, indent):

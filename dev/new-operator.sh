@@ -54,4 +54,9 @@ for file in $(find_list '^#include "ck_cumulative_reduce\.h"$'); do
   insert "$file" "#include \"ck_$snake.h\"" '^#include "ck_[a-z_]+\.h"$'
 done
 insert Shaders/variants.txt "$(printf '%-35s shared/%s.kernel' "$snake" "$snake")" '^[a-z0-9_]+ +[a-z0-9_/]+\.(comp|kernel)'
-insert docs/operators.md "| \`$snake\` | yes | yes | yes | yes |" '^\| `[a-z0-9_]+` \|'
+# The operator's row, and its section in front of the next one's.
+insert docs/operators.md "| [\`$snake\`](#$snake) | yes | yes | yes | yes |" '^\| \[`[a-z0-9_]+`\]'
+section=$(awk '/^## / { is_model = $0 == "## `cumulative_reduce`" } is_model' docs/operators.md | rename)
+awk -v section="$section" -v heading="## \`$snake\`" \
+  '!done && /^## / && ($0 > heading || !/^## `/) { print section "\n"; done = 1 } { print }' docs/operators.md >docs/operators.md.new
+mv docs/operators.md.new docs/operators.md

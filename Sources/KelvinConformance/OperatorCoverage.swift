@@ -63,33 +63,29 @@ package struct OperatorCoverage {
   /// Returns the documentation page. It has one column for each kind of device, so that it does not depend on the
   /// number of devices.
   package func markdown() -> String {
-    let families = ["reference", "cpu", "vulkan", "opencl"].compactMap { family in
-      devices.first { $0.id.prefix { $0 != ":" } == family }
+    let columns = [("reference", "Reference"), ("cpu", "CPU"), ("vulkan", "Vulkan"), ("opencl", "OpenCL")].compactMap {
+      (family, name) in devices.first { $0.id.prefix { $0 != ":" } == family }.map { (name: name, id: $0.id) }
     }
-    let names = ["reference": "Reference", "cpu": "CPU", "vulkan": "Vulkan", "opencl": "OpenCL"]
     var lines = [
       "# Operators", "",
-      "Which device runs which operator, as the devices answer about every conformance case. Written by",
-      "`kelvin operators --markdown`; a test compares this page with the devices' answers (llvmpipe for Vulkan, PoCL for",
+      "What each operator computes, and which device runs it, as the devices answer about every conformance case. Written",
+      "by `kelvin operators --markdown`; a test compares this page with the devices' answers (llvmpipe for Vulkan, PoCL for",
       "OpenCL).", "",
-      "| operator | " + families.map { names["\($0.id.prefix { $0 != ":" })"] ?? $0.id }.joined(separator: " | ")
-        + " |",
-      "|---|" + String(repeating: "---|", count: families.count),
     ]
-    for row in rows {
-      lines.append(
-        "| `\(row.operator)` | " + families.map { Self.cell(row.devices[$0.id]) }.joined(separator: " | ") + " |")
-    }
-    var gaps: [String] = []
-    for row in rows {
-      for family in families {
-        guard let answer = row.devices[family.id], !answer.reasons.isEmpty else { continue }
-        let name = names["\(family.id.prefix { $0 != ":" })"] ?? family.id
-        gaps += answer.reasons.sorted().map { "- `\(row.operator)` on \(name): \($0)" }
+    lines += Self.table(
+      ["operator"] + columns.map(\.name),
+      rows.map { row in ["[`\(row.operator)`](#\(row.operator))"] + columns.map { Self.cell(row.devices[$0.id]) } })
+    for (type, row) in zip(operatorCatalog, rows) {
+      lines += type.section
+      let gaps = columns.flatMap { column -> [String] in
+        guard let answer = row.devices[column.id] else { return [] }
+        return answer.reasons.sorted().map { "- not on \(column.name): \($0)" }
       }
+      if !gaps.isEmpty { lines += [""] + gaps }
     }
-    if !gaps.isEmpty { lines += ["", "## What is not supported, and why", ""] + gaps + ["", Self.hostTimes] }
-    return lines.joined(separator: "\n")
+    lines += ["", "## Control flow", "", "The host executes these operators; devices run the nodes of their regions."]
+    for type in controlOperatorCatalog { lines += type.section.map { $0.hasPrefix("## ") ? "#\($0)" : $0 } }
+    return (lines + ["", "## Host times", "", Self.hostTimes]).joined(separator: "\n")
   }
 
   private static let hostTimes = """
@@ -105,5 +101,36 @@ package struct OperatorCoverage {
     case .partly: "\(answer?.supported ?? 0) of \(answer?.cases ?? 0)"
     case .unsupported, nil: "no"
     }
+  }
+
+  /// Returns the lines of a Markdown table.
+  fileprivate static func table(_ head: [String], _ rows: [[String]]) -> [String] {
+    func line(_ cells: [String]) -> String {
+      "| \(cells.map { $0.replacing("|", with: "\\|") }.joined(separator: " | ")) |"
+    }
+    return [line(head), line(head.map { _ in "---" })] + rows.map(line)
+  }
+}
+
+extension Operator {
+  /// The lines of the operator's section: formula, inputs, outputs, attributes and functions.
+  fileprivate static var section: [String] {
+    var lines = ["", "## `\(name)`", "", "```text", summary.formula, "```", ""]
+    if !summary.notes.isEmpty { lines += [summary.notes, ""] }
+    lines += summary.inputs.map { "- input \($0.name): \($0.meaning)" }
+    lines += summary.outputs.map { "- output \($0.name): \($0.meaning)" }
+    let attributes = schema.rows
+    if !attributes.isEmpty {
+      lines.append("")
+      lines += OperatorCoverage.table(
+        ["attribute", "type", "default", "meaning"],
+        attributes.map { ["`\($0.name)`", $0.type, $0.default ?? "required", $0.meaning] })
+    }
+    if !summary.functions.isEmpty {
+      lines.append("")
+      lines += OperatorCoverage.table(
+        ["function", "meaning"], summary.functions.map { ["`\($0.name)`", $0.meaning] })
+    }
+    return lines
   }
 }

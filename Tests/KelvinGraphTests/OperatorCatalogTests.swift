@@ -31,9 +31,29 @@ import Testing
     #expect(Set(Self.cases.keys).subtracting(Self.names) == [])
   }
 
-  @Test func documentationHasOneRowPerOperator() throws {
+  @Test func documentationHasOneRowAndOneSectionPerOperator() throws {
     let page = try String(contentsOfFile: "\(SharedFiles.projectRoot)/docs/operators.md", encoding: .utf8)
-    let rows = page.split(separator: "\n").filter { $0.hasPrefix("| `") }.map { String($0.split(separator: "`")[1]) }
-    #expect(rows == Self.names)
+    func names(_ beginning: String) -> [String] {
+      page.split(separator: "\n").filter { $0.hasPrefix(beginning) }.map { String($0.split(separator: "`")[1]) }
+    }
+    #expect(names("| [`") == Self.names)
+    #expect(names("## `") == Self.names)
+    #expect(names("### `") == controlOperatorCatalog.map { $0.name })
+  }
+
+  @Test(arguments: operatorCatalog.map { $0 } + controlOperatorCatalog.map { $0 as any Operator.Type })
+  func definitionsDescribeEveryOperandAndAttribute(type: any Operator.Type) {
+    let summary = type.summary
+    #expect(!summary.formula.isEmpty)
+    for entry in summary.inputs + summary.outputs { #expect(!entry.name.isEmpty && !entry.meaning.isEmpty) }
+    for (_, node, graph) in Self.cases[type.name] ?? [] {
+      let isVariadic = summary.inputs.contains { $0.name.hasSuffix("…") }
+      #expect(isVariadic || node.inputs.count <= summary.inputs.count, "\(graph)")
+      #expect(node.outputs.count <= summary.outputs.count, "\(graph)")
+    }
+    func expectDescribedProperties<Op: Operator>(_ type: Op.Type) {
+      for row in Op.schema.rows { #expect(!row.type.isEmpty && !row.meaning.isEmpty, "\(row)") }
+    }
+    expectDescribedProperties(type)
   }
 }

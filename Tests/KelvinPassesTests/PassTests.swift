@@ -148,6 +148,7 @@ extension Double {
 private struct Asked: Operator {
   static let name = "asked"
   static let count = Atomic<Int>(0)
+  static let summary = OperatorSummary(formula: "", outputs: [])
   static let schema = AttributeSchema(Asked())
 
   var isPure: Bool {

@@ -1,18 +1,12 @@
 /// The position of the largest or smallest element along one axis.
-///
-/// Not-a-number counts as larger than every number for a maximum, and as smaller for a minimum. Input: x, any shape.
-/// Output: positions in `scalar`, with the axis reduced to 1 or removed.
 package struct ArgReduce: Operator {
   package enum Function: String, Hashable, Sendable, CaseIterable, AttributeConvertible { case maximum, minimum }
 
   package static let name = "arg_reduce"
   package var function: Function
-  /// The axis, counted from the front.
   package var axis: Int
   package var keepsDimensions: Bool
-  /// Whether the last of several equal elements counts; otherwise the first does.
   package var takesLast: Bool
-  /// The element type of the positions, an integer type.
   package var scalar: ScalarType
 
   package init(
@@ -43,8 +37,17 @@ package struct ArgReduce: Operator {
     return kept.enumerated().map { PartAxis($0, self, [$1]) }
   }
 
+  package static let summary = OperatorSummary(
+    formula: "y = argmax x or argmin x along the axis",
+    notes: "Not-a-number counts as larger than every number for a maximum, and as smaller for a minimum.",
+    inputs: [("x", "numbers or booleans of any shape")],
+    outputs: [("y", "positions in `scalar`; the axis is reduced to 1 or removed")])
+
   package static let schema = AttributeSchema(
-    ArgReduce(.maximum, axis: 0, keepsDimensions: false), .required("function", \.function), .required("axis", \.axis),
-    .optional("keeps_dimensions", \.keepsDimensions), .optional("takes_last", \.takesLast),
-    .optional("scalar", \.scalar))
+    ArgReduce(.maximum, axis: 0, keepsDimensions: false),
+    .required("function", \.function, "the extreme that is searched"),
+    .required("axis", \.axis, "the axis, counted from the front"),
+    .optional("keeps_dimensions", \.keepsDimensions, "whether the axis remains, with size 1"),
+    .optional("takes_last", \.takesLast, "whether the last of several equal elements counts; otherwise the first does"),
+    .optional("scalar", \.scalar, "the element type of the positions, an integer type"))
 }

@@ -1,10 +1,5 @@
-/// `y = softmax(scale · q · kᵀ + mask) · v` for each head of each batch, with strided operands. A joint product of all
-/// three, adjacent heads, and the transpositions that exporters write need no tensors of their own.
-///
-/// Inputs: three floating-point tensors of one type that hold q `[batch, heads, queries, width]`, k
-/// `[batch, heads, keys, width]` and v `[batch, heads, keys, valueWidth]` with the given offsets and strides. An
-/// optional mask broadcasts to `[batch, heads, queries, keys]`. Output: v's type and `shape`, of which each element is
-/// one of the result's.
+/// Attention of all heads of a batch, with strided operands. A joint product of all three, adjacent heads, and the
+/// transpositions that exporters write need no tensors of their own.
 package struct Attention: Operator {
   package static let name = "attention"
   package var batch: Int
@@ -102,11 +97,33 @@ package struct Attention: Operator {
     .accumulation(precision, inputs[0].scalar, length: width + keys)
   }
 
+  package static let summary = OperatorSummary(
+    formula: "y = softmax(scale · q · kᵀ + mask) · v, for each head of each batch",
+    notes: """
+      The operands are views: an offset in the tensor, then the strides from batch to batch, head to head, row to row \
+      and element to element. Sizes and strides are at most 2^30.
+      """,
+    inputs: [
+      ("q", "floating-point, holds `[batch, heads, queries, width]`"),
+      ("k", "q's element type, holds `[batch, heads, keys, width]`"),
+      ("v", "q's element type, holds `[batch, heads, keys, value_width]`"),
+      ("mask", "only if `mask`: q's element type, broadcasts to `[batch, heads, queries, keys]`"),
+    ],
+    outputs: [("y", "v's element type in `shape`; each element is one of the result's")])
+
   package static let schema = AttributeSchema(
     Attention(
       batch: 1, heads: 1, queries: 1, keys: 1, width: 1, valueWidth: 1, scale: 1, query: [], key: [], value: [],
-      shape: [], result: []), .required("batch", \.batch), .required("heads", \.heads), .required("queries", \.queries),
-    .required("keys", \.keys), .required("width", \.width), .required("value_width", \.valueWidth),
-    .required("scale", \.scale), .optional("mask", \.hasMask), .required("query", \.query), .required("key", \.key),
-    .required("value", \.value), .required("shape", \.shape), .required("result", \.result))
+      shape: [], result: []), .required("batch", \.batch, "number of batches"),
+    .required("heads", \.heads, "number of heads"), .required("queries", \.queries, "number of queries"),
+    .required("keys", \.keys, "number of keys and values"),
+    .required("width", \.width, "length of a query and of a key"),
+    .required("value_width", \.valueWidth, "length of a value"),
+    .required("scale", \.scale, "factor of the products"), .optional("mask", \.hasMask, "whether there is a mask"),
+    .required("query", \.query, "offset and four strides of q"),
+    .required("key", \.key, "offset and four strides of k"),
+    .required("value", \.value, "offset and four strides of v"), .required("shape", \.shape, "shape of the output"),
+    .required(
+      "result", \.result,
+      "strides in the output from batch to batch, head to head and row to row; the elements of a row are contiguous"))
 }

@@ -1,6 +1,4 @@
-/// `y = scale · (x - mean) / sqrt(variance + epsilon) + shift`, with statistics fixed at training.
-///
-/// Inputs: x `[N, C, …]`, then scale, shift, mean and variance, each `[C]`. Output: x's type.
+/// Batch normalization with statistics fixed at training.
 package struct BatchNormalization: Operator {
   package static let name = "batch_normalization"
   package var epsilon: Float
@@ -31,5 +29,18 @@ package struct BatchNormalization: Operator {
     }
   }
 
-  package static let schema = AttributeSchema(BatchNormalization(epsilon: 0), .required("epsilon", \.epsilon))
+  package static let summary = OperatorSummary(
+    formula: "y = scale · (x - mean) / sqrt(variance + epsilon) + shift",
+    notes: "The statistics are fixed at training.",
+    inputs: [
+      ("x", "`[N, C, …]`, floating-point"),
+      ("scale", "`[C]`, x's element type"),
+      ("shift", "`[C]`, x's element type"),
+      ("mean", "`[C]`, x's element type"),
+      ("variance", "`[C]`, x's element type"),
+    ],
+    outputs: [("y", "x's type")])
+
+  package static let schema = AttributeSchema(
+    BatchNormalization(epsilon: 0), .required("epsilon", \.epsilon, "added to the variance"))
 }

@@ -1,8 +1,4 @@
-/// `z = x ∘ y`, element by element, with NumPy's broadcasting.
-///
-/// Inputs: x and y, of one element type. Output: the broadcast shape in that type. Integers wrap, and their division
-/// truncates. Integer division by zero, including a negative power of zero, gives zero. Logical functions combine
-/// booleans, and integers bit by bit.
+/// A function of two elements, with NumPy's broadcasting.
 package struct Binary: Operator {
   package static let name = "binary"
   package var function: Function
@@ -36,7 +32,21 @@ package struct Binary: Operator {
     elementwiseAxes(inputs, output)
   }
 
-  package static let schema = AttributeSchema(Binary(.add), .required("function", \.function))
+  package static let summary = OperatorSummary(
+    formula: "z = f(x, y), element by element",
+    notes: """
+      Shapes broadcast like in NumPy. Integers wrap, and their division truncates. Integer division by zero, including \
+      a negative power of zero, gives zero.
+      """,
+    inputs: [
+      ("x", "numbers; booleans for logical functions"),
+      ("y", "x's element type"),
+    ],
+    outputs: [("z", "x's element type in the broadcast shape")],
+    functions: Function.entries)
+
+  package static let schema = AttributeSchema(
+    Binary(.add), .required("function", \.function, "f, one of the functions below"))
 }
 
 extension Binary.Function {

@@ -1,10 +1,4 @@
 /// A sum or product of two 8-bit quantized tensors, with an 8-bit result.
-///
-/// Inputs: x, y (8-bit integers of one type, of shapes that broadcast), then scale (float32) and zero point (the
-/// integer type) of x, of y and of the result, one number each. Output: the broadcast shape in that type.
-///
-/// The result is within one of `quantize(f(dequantize(x), dequantize(y)))`: ratios of scales, sums and products are
-/// each rounded to float32.
 package struct BinaryInteger: Operator {
   package static let name = "binary_integer"
   package var function: Binary.Function
@@ -42,5 +36,23 @@ package struct BinaryInteger: Operator {
     Tolerance(relative: 0, absolute: 0x1p-6)
   }
 
-  package static let schema = AttributeSchema(BinaryInteger(.add), .required("function", \.function))
+  package static let summary = OperatorSummary(
+    formula: "z = quantize(f(dequantize(x), dequantize(y)))",
+    notes: """
+      A result is within one step of the formula: ratios of scales, sums and products are each rounded to float32.
+      """,
+    inputs: [
+      ("x", "8-bit integers"),
+      ("y", "x's element type, a shape that broadcasts with x's"),
+      ("x scale", "one float32"),
+      ("x zero point", "one number of x's type"),
+      ("y scale", "one float32"),
+      ("y zero point", "one number of x's type"),
+      ("z scale", "one float32"),
+      ("z zero point", "one number of x's type"),
+    ],
+    outputs: [("z", "x's element type in the broadcast shape")])
+
+  package static let schema = AttributeSchema(
+    BinaryInteger(.add), .required("function", \.function, "f, `add` or `multiply`"))
 }

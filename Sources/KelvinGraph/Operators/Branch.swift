@@ -1,10 +1,6 @@
 /// One of two computations, selected by a condition that is known when the model runs.
-///
-/// Operands: the condition, one number or boolean, which holds if it is not zero, then the captures of the regions.
-/// Regions: `then` and `else`, whose inputs are their captures. Outputs: those of the region that runs.
 package struct Branch: ControlOperator {
   package static let name = "branch"
-  /// The types of the outputs, the same for both regions.
   package var results: [TensorType]
 
   package init(results: [TensorType]) { self.results = results }
@@ -23,5 +19,15 @@ package struct Branch: ControlOperator {
     of role: Region.Role, operands: [TensorType]
   ) throws(OperatorError) -> (inputs: [TensorType], outputs: [TensorType]) { ([], results) }
 
-  package static let schema = AttributeSchema(Branch(results: []), .required("results", \.results))
+  package static let summary = OperatorSummary(
+    formula: "y… = then(captures) if the condition is not zero, else otherwise(captures)",
+    notes: "The regions `then` and `else` have their captures as inputs.",
+    inputs: [
+      ("condition", "one number or boolean"),
+      ("captures…", "the values that the regions read"),
+    ],
+    outputs: [("y…", "the outputs of the region that runs")])
+
+  package static let schema = AttributeSchema(
+    Branch(results: []), .required("results", \.results, "the types of the outputs, the same for both regions"))
 }

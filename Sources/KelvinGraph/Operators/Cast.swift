@@ -1,10 +1,4 @@
 /// The same values in another element type.
-///
-/// Floating-point results are rounded to nearest even. Integers become integers by their low bits. Floating-point
-/// numbers lose their fraction first; one out of range becomes the nearest integer of the type, and not-a-number
-/// becomes 0. Booleans are `≠ 0`.
-///
-/// Input: x, any type. Output: x's shape in `scalar`.
 package struct Cast: Operator {
   package static let name = "cast"
   package var scalar: ScalarType
@@ -24,5 +18,16 @@ package struct Cast: Operator {
     elementwiseAxes(inputs, output)
   }
 
-  package static let schema = AttributeSchema(Cast(.float32), .required("scalar", \.scalar))
+  package static let summary = OperatorSummary(
+    formula: "y = x in another element type",
+    notes: """
+      Floating-point results are rounded to nearest even. Integers become integers by their low bits. Floating-point \
+      numbers lose their fraction first; one out of range becomes the nearest integer of the type, and not-a-number \
+      becomes 0. Booleans are `x ≠ 0`.
+      """,
+    inputs: [("x", "any type")],
+    outputs: [("y", "x's shape in `scalar`")])
+
+  package static let schema = AttributeSchema(
+    Cast(.float32), .required("scalar", \.scalar, "the element type of the output"))
 }

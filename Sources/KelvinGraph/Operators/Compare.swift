@@ -1,7 +1,4 @@
-/// `z = x ∘ y`, element by element, with NumPy's broadcasting. Not-a-number is unequal to every value, and all order
-/// comparisons with it are false.
-///
-/// Inputs: x and y, of one element type; booleans have no order. Output: the broadcast shape in bool.
+/// A comparison of two elements, with NumPy's broadcasting.
 package struct Compare: Operator {
   package static let name = "compare"
   package var function: Function
@@ -31,5 +28,19 @@ package struct Compare: Operator {
     elementwiseAxes(inputs, output)
   }
 
-  package static let schema = AttributeSchema(Compare(.equal), .required("function", \.function))
+  package static let summary = OperatorSummary(
+    formula: "z = f(x, y), element by element",
+    notes: """
+      Shapes broadcast like in NumPy. Not-a-number is unequal to every value, and all order comparisons with it are \
+      false.
+      """,
+    inputs: [
+      ("x", "any type; booleans have no order"),
+      ("y", "x's element type"),
+    ],
+    outputs: [("z", "bool, the broadcast shape")],
+    functions: Function.entries)
+
+  package static let schema = AttributeSchema(
+    Compare(.equal), .required("function", \.function, "f, one of the functions below"))
 }

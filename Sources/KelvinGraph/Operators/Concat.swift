@@ -1,9 +1,6 @@
 /// Concatenates tensors along one axis.
-///
-/// Inputs: one or more of one element type, equal in all other axes. Output: the concatenated tensor.
 package struct Concat: Operator {
   package static let name = "concat"
-  /// The axis, counted from the front.
   package var axis: Int
 
   package init(axis: Int) { self.axis = axis }
@@ -35,5 +32,11 @@ package struct Concat: Operator {
     }
   }
 
-  package static let schema = AttributeSchema(Concat(axis: 0), .required("axis", \.axis))
+  package static let summary = OperatorSummary(
+    formula: "y = x[0], x[1], … one after the other along the axis",
+    inputs: [("x…", "one or more of one element type, equal in all other axes")],
+    outputs: [("y", "the concatenated tensor")])
+
+  package static let schema = AttributeSchema(
+    Concat(axis: 0), .required("axis", \.axis, "the axis, counted from the front"))
 }

@@ -1,6 +1,4 @@
 /// Cross-correlation of each group's input channels with its filters, plus an epilogue.
-///
-/// Inputs: x `[N, C, spatial…]`, weights `[M, C / groups, kernel…]`, then the epilogue's. Output: `[N, M, spatial…]`.
 package struct Convolution: Operator {
   package static let name = "convolution"
   package var window: Window
@@ -86,7 +84,20 @@ package struct Convolution: Operator {
     return [images, channels] + spatial
   }
 
+  package static let summary = OperatorSummary(
+    formula: """
+      y[n, m, i] = activation(Σ_c Σ_tap w[m, c, tap] · x[n, group(m) + c, i · stride + tap · dilation - before] + \
+      bias[m] + residual[n, m, i])
+      """,
+    notes: "Padding counts as zero. Each group has its own input and output channels.",
+    inputs: [
+      ("x", "`[N, C, spatial…]`, floating-point"),
+      ("weights", "`[M, C / groups, kernel…]`, x's element type"),
+    ] + Epilogue.inputs,
+    outputs: [("y", "`[N, M, spatial…]`, x's element type")])
+
   package static let schema = AttributeSchema(
-    Convolution(window: Window(kernel: [])), .group(\.window, Window.schema), .optional("groups", \.groups),
+    Convolution(window: Window(kernel: [])), .group(\.window, Window.schema),
+    .optional("groups", \.groups, "number of groups; divides C and M"),
     .group(\.epilogue, Epilogue.schema))
 }

@@ -1,9 +1,4 @@
-/// Cross-correlation of `x - xZero` with the filters `weights - weightsZero`, exact in int32. Padding counts as
-/// `xZero`. Sums beyond int32 wrap.
-///
-/// Inputs: x `[N, C, spatial…]`, weights `[M, C / groups, kernel…]`, xZero (one of x's type), weightsZero (one, or
-/// `[M]`, of the weights' type), then the requantization's. x and weights are 8-bit integers. Output:
-/// `[N, M, spatial…]`, int32 or the requantization's type. A node with a requantization may have a body in floating
+/// Cross-correlation of 8-bit integers, exact in int32. A node with a requantization may have a body in floating
 /// point.
 package struct ConvolutionInteger: Operator {
   package static let name = "convolution_integer"
@@ -46,7 +41,19 @@ package struct ConvolutionInteger: Operator {
     [PartAxis(0, self, [0] + inputs.dropFirst().map { _ in nil })]
   }
 
+  package static let summary = OperatorSummary(
+    formula: "y = convolution(x - xZero, weights - weightsZero)",
+    notes: "The sums are exact in int32; sums beyond int32 wrap. Padding counts as `xZero`.",
+    inputs: [
+      ("x", "`[N, C, spatial…]`, 8-bit integers"),
+      ("weights", "`[M, C / groups, kernel…]`, 8-bit integers"),
+      ("xZero", "one number of x's type"),
+      ("weightsZero", "one, or `[M]`, of the weights' type"),
+    ] + Requantization.inputs,
+    outputs: [("y", "`[N, M, spatial…]`, int32 or `requantized`")])
+
   package static let schema = AttributeSchema(
-    ConvolutionInteger(window: Window(kernel: [])), .group(\.window, Window.schema), .optional("groups", \.groups),
+    ConvolutionInteger(window: Window(kernel: [])), .group(\.window, Window.schema),
+    .optional("groups", \.groups, "number of groups; divides C and M"),
     .group(\.requantization, Requantization.schema))
 }

@@ -1,13 +1,8 @@
 /// The transpose of a convolution: each element of x adds its multiple of the filters to the output, `stride` apart.
-///
-/// Inputs: x `[N, C, spatial…]`, weights `[C, M / groups, kernel…]`. Output: `[N, M, spatial…]`; along each axis
-/// `y[i * stride + tap * dilation - before] += x[i] * w[tap]`, of size
-/// `(n - 1) * stride - before - after + dilation * (kernel - 1) + 1 + outputPadding`.
 package struct ConvolutionTranspose: Operator {
   package static let name = "convolution_transpose"
   /// The convolution's window; its padding crops the output, and it does not round up.
   package var window: Window
-  /// The number of elements added at the end of each spatial axis.
   package var outputPadding: [Int]
   package var groups: Int
 
@@ -81,8 +76,22 @@ package struct ConvolutionTranspose: Operator {
     return [PartAxis(0, self, [0, nil]), channels]
   }
 
+  package static let summary = OperatorSummary(
+    formula: "y[i · stride + tap · dilation - before] += x[i] · w[tap], along each axis",
+    notes: """
+      An axis of n elements gets `(n - 1) · stride - before - after + dilation · (kernel - 1) + 1 + output_padding` \
+      elements. The window's padding crops the output, and the window does not round up.
+      """,
+    inputs: [
+      ("x", "`[N, C, spatial…]`, floating-point"),
+      ("weights", "`[C, M / groups, kernel…]`, x's element type"),
+    ],
+    outputs: [("y", "`[N, M, spatial…]`, x's element type")])
+
   package static let schema = AttributeSchema(
     ConvolutionTranspose(window: Window(kernel: [])), .group(\.window, Window.schema),
-    .optional("output_padding", \.outputPadding, default: { $0.window.kernel.map { _ in 0 } }),
-    .optional("groups", \.groups))
+    .optional(
+      "output_padding", \.outputPadding, "number of elements added at the end of each axis", "0 for each axis",
+      default: { $0.window.kernel.map { _ in 0 } }),
+    .optional("groups", \.groups, "number of groups; divides C and M"))
 }

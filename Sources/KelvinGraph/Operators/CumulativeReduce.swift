@@ -1,13 +1,9 @@
-/// Running sums or products along one axis: `y[i] = Σ x[0 ... i]`, `y[i] = Π x[0 ... i]`.
-///
-/// Input: x, numbers. Output: the same type. Exclusive results omit `x[i]` itself and begin with 0 or 1; reversed ones
-/// run from the end. A device may round each product to float32.
+/// Running sums or products along one axis.
 package struct CumulativeReduce: Operator {
   package enum Function: String, Hashable, Sendable, CaseIterable, AttributeConvertible { case sum, product }
 
   package static let name = "cumulative_reduce"
   package var function: Function
-  /// The axis, counted from the front.
   package var axis: Int
   package var isExclusive: Bool
   package var isReversed: Bool
@@ -41,8 +37,15 @@ package struct CumulativeReduce: Operator {
     sameAxes(output) { $0 == axis }
   }
 
+  package static let summary = OperatorSummary(
+    formula: "y[i] = Σ x[0 … i] or Π x[0 … i]",
+    notes: "A device may round each product to float32.",
+    inputs: [("x", "numbers")],
+    outputs: [("y", "x's type")])
+
   package static let schema = AttributeSchema(
-    CumulativeReduce(.sum, axis: 0), .required("function", \.function), .required("axis", \.axis),
-    .optional("exclusive", \.isExclusive),
-    .optional("reversed", \.isReversed))
+    CumulativeReduce(.sum, axis: 0), .required("function", \.function, "sum or product"),
+    .required("axis", \.axis, "the axis, counted from the front"),
+    .optional("exclusive", \.isExclusive, "whether results omit `x[i]` itself, and begin with 0 or 1"),
+    .optional("reversed", \.isReversed, "whether results run from the end"))
 }

@@ -1,7 +1,4 @@
-/// `y = (x - zeroPoint) * scale`: the exact difference is rounded to float32, and then its product with the scale is.
-///
-/// Inputs: x (an integer type of at most 32 bits), scale (floating-point), zero point (x's type); `QuantizationAxis`
-/// defines the shape of the last two. Output: x's shape in `scalar`, a floating-point type.
+/// The numbers that quantized integers stand for.
 package struct Dequantize: Operator {
   package static let name = "dequantize"
   package var axis: QuantizationAxis
@@ -41,6 +38,17 @@ package struct Dequantize: Operator {
     }
   }
 
+  package static let summary = OperatorSummary(
+    formula: "y = (x - zero point) · scale",
+    notes: "The exact difference is rounded to float32, and then its product with the scale is.",
+    inputs: [
+      ("x", "integers of at most 32 bits"),
+      ("scale", "floating-point; one, or one for each position of `axis` or for each block"),
+      ("zero point", "x's element type, the shape of the scale"),
+    ],
+    outputs: [("y", "x's shape in `scalar`")])
+
   package static let schema = AttributeSchema(
-    Dequantize(), .group(\.axis, QuantizationAxis.schema), .required("scalar", \.scalar))
+    Dequantize(), .group(\.axis, QuantizationAxis.schema),
+    .required("scalar", \.scalar, "the element type of the output, a floating-point type"))
 }

@@ -42,7 +42,12 @@ package struct Epilogue: Hashable, Sendable {
     Double(count) * (Double(inputCount) + (activation?.operations ?? 0))
   }
 
+  static let inputs: [OperatorSummary.Entry] = [
+    ("bias", "only if `bias`: `[M]`, the output's element type"), ("residual", "only if `residual`: the output's type"),
+  ]
+
   static let schema = AttributeSchema(
-    Epilogue(), .optional("bias", \.hasBias), .optional("residual", \.addsResidual),
-    .optional("activation", \.activation))
+    Epilogue(), .optional("bias", \.hasBias, "whether a bias is added"),
+    .optional("residual", \.addsResidual, "whether a residual is added"),
+    .optional("activation", \.activation, "the function of the sum"))
 }

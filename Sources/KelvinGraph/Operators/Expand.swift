@@ -1,6 +1,4 @@
 /// Broadcasts x to a shape by NumPy's rules.
-///
-/// Input: x, any type. Output: `shape`, to which x broadcasts.
 package struct Expand: Operator {
   package static let name = "expand"
   package var shape: Shape
@@ -27,5 +25,11 @@ package struct Expand: Operator {
     }
   }
 
-  package static let schema = AttributeSchema(Expand([]), .required("shape", \.shape))
+  package static let summary = OperatorSummary(
+    formula: "y = x, repeated along axes of size 1 and along missing leading axes",
+    inputs: [("x", "any type")],
+    outputs: [("y", "x's element type in `shape`")])
+
+  package static let schema = AttributeSchema(
+    Expand([]), .required("shape", \.shape, "the shape, to which x broadcasts"))
 }

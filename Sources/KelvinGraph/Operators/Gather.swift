@@ -1,11 +1,7 @@
-/// Picks slices of x along one axis by index.
-///
-/// Inputs: x, any type; indices, an integer type, negative ones counted from the end. An index outside the axis is an
-/// error on the CPU; other devices do not detect it and clamp the index. Output: x's shape with the axis replaced by
-/// the shape of the indices.
+/// Picks slices of x along one axis by index. An index outside the axis is an error on the CPU; other devices do not
+/// detect it and clamp the index.
 package struct Gather: Operator {
   package static let name = "gather"
-  /// The axis, counted from the front.
   package var axis: Int
 
   package init(axis: Int) { self.axis = axis }
@@ -34,5 +30,18 @@ package struct Gather: Operator {
     }
   }
 
-  package static let schema = AttributeSchema(Gather(axis: 0), .required("axis", \.axis))
+  package static let summary = OperatorSummary(
+    formula: "y[…, j…, …] = x[…, indices[j…], …]",
+    notes: """
+      Negative indices count from the end. An index outside its axis is an error on the CPU; other devices do not \
+      detect it and clamp the index.
+      """,
+    inputs: [
+      ("x", "any type"),
+      ("indices", "integers of any shape"),
+    ],
+    outputs: [("y", "x's element type and shape, with the axis replaced by the shape of the indices")])
+
+  package static let schema = AttributeSchema(
+    Gather(axis: 0), .required("axis", \.axis, "the axis, counted from the front"))
 }

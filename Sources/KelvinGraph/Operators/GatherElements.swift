@@ -1,11 +1,6 @@
-/// `y[…, i, …] = x[…, indices[…, i, …], …]`: one index for each element of the output.
-///
-/// Inputs: x, any type; indices, an integer type, of x's rank and no longer than x outside the axis. Negative indices
-/// count from the end; one outside the axis is an error, as in `Gather`. Output: x's element type in the shape of the
-/// indices.
+/// Picks one element of x along one axis for each element of the output.
 package struct GatherElements: Operator {
   package static let name = "gather_elements"
-  /// The axis, counted from the front.
   package var axis: Int
 
   package init(axis: Int) { self.axis = axis }
@@ -18,7 +13,20 @@ package struct GatherElements: Operator {
     return [TensorType(x.scalar, indices.shape)]
   }
 
-  package static let schema = AttributeSchema(GatherElements(axis: 0), .required("axis", \.axis))
+  package static let summary = OperatorSummary(
+    formula: "y[…, i, …] = x[…, indices[…, i, …], …]",
+    notes: """
+      Negative indices count from the end. An index outside its axis is an error on the CPU; other devices do not \
+      detect it and clamp the index.
+      """,
+    inputs: [
+      ("x", "any type"),
+      ("indices", "integers, of x's rank and no longer than x outside the axis"),
+    ],
+    outputs: [("y", "x's element type in the shape of the indices")])
+
+  package static let schema = AttributeSchema(
+    GatherElements(axis: 0), .required("axis", \.axis, "the axis, counted from the front"))
 }
 
 extension OperatorError {

@@ -1,8 +1,4 @@
 /// Picks slices of x by tuples of indices.
-///
-/// Inputs: x, any type; indices, an integer type, `[b…, n…, k]`, whose first `batchDimensions` axes are also x's. Each
-/// tuple addresses a position along the next `k` axes of x. Negative indices count from the end; one outside its axis
-/// is an error, as in `Gather`. Output: `[b…, n…]`, then the remaining axes of x.
 package struct GatherND: Operator {
   package static let name = "gather_nd"
   package var batchDimensions: Int
@@ -28,5 +24,19 @@ package struct GatherND: Operator {
     return [TensorType(x.scalar, shape)]
   }
 
-  package static let schema = AttributeSchema(GatherND(), .optional("batch_dimensions", \.batchDimensions))
+  package static let summary = OperatorSummary(
+    formula: "y[b…, n…] = x[b…, indices[b…, n…, 0], …, indices[b…, n…, k - 1]]",
+    notes: """
+      Negative indices count from the end. An index outside its axis is an error on the CPU; other devices do not \
+      detect it and clamp the index.
+      """,
+    inputs: [
+      ("x", "any type"),
+      ("indices", "integers `[b…, n…, k]`; each tuple addresses a position along the `k` axes of x after `b…`"),
+    ],
+    outputs: [("y", "`[b…, n…]`, then the remaining axes of x, x's element type")])
+
+  package static let schema = AttributeSchema(
+    GatherND(),
+    .optional("batch_dimensions", \.batchDimensions, "number of leading axes `b…` that x and the indices share"))
 }

@@ -1,11 +1,6 @@
-/// `y = (x - mean) / sqrt(variance + epsilon) · scale + shift`, with the mean and the variance of x over `axis` and the
-/// axes after it. The variance is the mean of squared differences (divisor n, not n - 1).
-///
-/// Inputs: x, then optionally scale, then optionally shift, of shape `x.shape[axis…]`. Output: x's type. Statistics are
-/// computed in at least float32.
+/// Normalization by the mean and the variance of the axes from `axis` on.
 package struct LayerNormalization: Operator {
   package static let name = "layer_normalization"
-  /// The first axis of the statistics, counted from the front.
   package var axis: Int
   package var epsilon: Float
 
@@ -43,6 +38,21 @@ package struct LayerNormalization: Operator {
     (0..<axis).map { PartAxis($0, self, [$0, nil, nil].prefix(inputs.count).map(\.self)) }
   }
 
+  package static let summary = OperatorSummary(
+    formula: "y = (x - mean) / sqrt(variance + epsilon) · scale + shift",
+    notes: """
+      Mean and variance are of x over `axis` and the axes after it. The variance has the divisor n, not n - 1. \
+      Statistics are computed in at least float32.
+      """,
+    inputs: [
+      ("x", "floating-point"),
+      ("scale", "optional: `x.shape[axis…]`, x's element type"),
+      ("shift", "optional, after a scale: like scale"),
+    ],
+    outputs: [("y", "x's type")])
+
   package static let schema = AttributeSchema(
-    LayerNormalization(axis: 0, epsilon: 0), .required("axis", \.axis), .required("epsilon", \.epsilon))
+    LayerNormalization(axis: 0, epsilon: 0),
+    .required("axis", \.axis, "the first axis of the statistics, counted from the front"),
+    .required("epsilon", \.epsilon, "added to the variance"))
 }

@@ -1,6 +1,4 @@
-/// `y = x · Wᵀ`, plus an epilogue.
-///
-/// Inputs: x `[…, K]`, weights `[M, K]`, then the epilogue's. Output: `[…, M]`.
+/// A product with constant or computed weights, plus an epilogue.
 package struct Linear: Operator {
   package static let name = "linear"
   package var epilogue: Epilogue
@@ -39,6 +37,14 @@ package struct Linear: Operator {
       }
     }
   }
+
+  package static let summary = OperatorSummary(
+    formula: "y = activation(x · Wᵀ + bias + residual)",
+    inputs: [
+      ("x", "`[…, K]`, floating-point"),
+      ("weights", "`[M, K]`, x's element type"),
+    ] + Epilogue.inputs,
+    outputs: [("y", "`[…, M]`, x's element type")])
 
   package static let schema = AttributeSchema(Linear(), .group(\.epilogue, Epilogue.schema))
 }

@@ -1,7 +1,4 @@
-/// `y = x / (k + alpha / size * Σ x²)^beta`, with a sum over `size` neighboring channels.
-///
-/// Input: x `[N, C, …]`. Output: the same type. Channel `c` sums the existing channels from `c - floor((size - 1) / 2)`
-/// to `c + ceil((size - 1) / 2)`.
+/// Division by a power of the sum of squares over neighboring channels.
 package struct LocalResponseNormalization: Operator {
   package static let name = "local_response_normalization"
   package var size: Int
@@ -43,7 +40,15 @@ package struct LocalResponseNormalization: Operator {
     sameAxes(output) { $0 == 1 }
   }
 
+  package static let summary = OperatorSummary(
+    formula: "y = x / (k + alpha / size · Σ x²)^beta",
+    notes: "Channel `c` sums the existing channels from `c - floor((size - 1) / 2)` to `c + ceil((size - 1) / 2)`.",
+    inputs: [("x", "`[N, C, …]`, floating-point")],
+    outputs: [("y", "x's type")])
+
   package static let schema = AttributeSchema(
-    LocalResponseNormalization(size: 1, alpha: 0, beta: 0, k: 0), .required("size", \.size),
-    .required("alpha", \.alpha), .required("beta", \.beta), .required("k", \.k))
+    LocalResponseNormalization(size: 1, alpha: 0, beta: 0, k: 0),
+    .required("size", \.size, "number of channels in a sum, below 2^31"),
+    .required("alpha", \.alpha, "factor of the sum"), .required("beta", \.beta, "exponent"),
+    .required("k", \.k, "added to the sum"))
 }

@@ -1,20 +1,7 @@
-/// A computation that is repeated, with values that are carried from each iteration to the next.
-///
-/// A loop runs while the number of iterations is below its limit and, if it is conditional, its condition holds. The
-/// first condition is an operand; afterwards it is an output of the latest iteration. For loops that test a condition
-/// region first, emit the condition before the loop and again at the end of its body.
-///
-/// Operands: the limit, one integer (negative for none); for a conditional loop the condition, one element; the initial
-/// carried values; then the captures of the body.
-///
-/// Region: `body`, whose inputs are the index of the iteration (int64 `[]`, from 0) and the carried values. Its outputs
-/// are the condition, for a conditional loop, the carried values, and one row for each accumulated output.
-///
-/// Outputs: the final carried values; the accumulated outputs, row by row along their first axis, with zeros after the
-/// last iteration; and the number of iterations, int64 `[]`.
+/// A computation that is repeated, with values that are carried from each iteration to the next. For loops that test a
+/// condition region first, emit the condition before the loop and again at the end of its body.
 package struct Loop: ControlOperator {
   package static let name = "loop"
-  /// The number of carried values.
   package var carriedCount: Int
   /// The types of the accumulated outputs; more iterations than rows of the first axis are an error.
   package var accumulated: [TensorType]
@@ -55,7 +42,26 @@ package struct Loop: ControlOperator {
     return ([TensorType(.int64, [])] + carried, condition + carried + rows)
   }
 
+  package static let summary = OperatorSummary(
+    formula: "while i < limit and condition: condition, carried…, rows… = body(i, carried…, captures…)",
+    notes: """
+      The index of the iteration is int64 `[]` and begins at 0. More iterations than rows of an accumulated output are \
+      an error.
+      """,
+    inputs: [
+      ("limit", "one integer; negative for none"),
+      ("condition", "only if `conditional`: one element; afterwards an output of the latest iteration"),
+      ("carried…", "the initial carried values"),
+      ("captures…", "the values that the body reads"),
+    ],
+    outputs: [
+      ("carried…", "the final carried values"),
+      ("accumulated…", "one row for each iteration along the first axis, with zeros after the last"),
+      ("iterations", "the number of iterations, int64 `[]`"),
+    ])
+
   package static let schema = AttributeSchema(
-    Loop(carriedCount: 0), .required("carried", \.carriedCount), .optional("accumulated", \.accumulated),
-    .optional("conditional", \.isConditional))
+    Loop(carriedCount: 0), .required("carried", \.carriedCount, "number of carried values"),
+    .optional("accumulated", \.accumulated, "the types of the accumulated outputs"),
+    .optional("conditional", \.isConditional, "whether the body computes a condition"))
 }

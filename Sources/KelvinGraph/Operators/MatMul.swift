@@ -1,7 +1,4 @@
-/// `z = x · y` over the last two axes; the axes before them are broadcast like in NumPy's `matmul`.
-///
-/// Inputs: x `[…, R, K]` and y `[…, K, C]`; with `transposes…` the last two axes of that input are swapped first.
-/// Output: `[…, R, C]`. Formats reshape one-dimensional operands.
+/// Matrix products over the last two axes. Formats reshape one-dimensional operands.
 package struct MatMul: Operator {
   package static let name = "matmul"
   package var transposesX: Bool
@@ -54,8 +51,18 @@ package struct MatMul: Operator {
     ]
   }
 
+  package static let summary = OperatorSummary(
+    formula: "z = x · y, over the last two axes",
+    notes: "The axes before them broadcast like in NumPy's `matmul`.",
+    inputs: [
+      ("x", "`[…, R, K]`, floating-point"),
+      ("y", "`[…, K, C]`, x's element type"),
+    ],
+    outputs: [("z", "`[…, R, C]`, x's element type")])
+
   package static let schema = AttributeSchema(
-    MatMul(), .optional("transposes_x", \.transposesX), .optional("transposes_y", \.transposesY))
+    MatMul(), .optional("transposes_x", \.transposesX, "whether the last two axes of x are swapped first"),
+    .optional("transposes_y", \.transposesY, "whether the last two axes of y are swapped first"))
 
   private func matrix(_ shape: Shape, transposed: Bool) -> (rows: Int, columns: Int) {
     let (rows, columns) = (shape[shape.rank - 2], shape[shape.rank - 1])

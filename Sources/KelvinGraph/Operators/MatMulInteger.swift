@@ -1,9 +1,4 @@
-/// `z = (x - xZero) · (y - yZero)` over the last two axes, exact in int32; the axes before them are broadcast. Sums
-/// beyond int32 wrap.
-///
-/// Inputs: x `[…, R, K]` and y `[…, K, C]` (`[…, C, K]` with `transposesY`), 8-bit integers; xZero (one of x's type),
-/// yZero (one, or `[C]`, of y's type), then the requantization's. Output: `[…, R, C]`, int32 or the requantization's
-/// type. A node with a requantization may have a body in floating point.
+/// Matrix products of 8-bit integers, exact in int32. A node with a requantization may have a body in floating point.
 package struct MatMulInteger: Operator {
   package static let name = "matmul_integer"
   package var transposesY: Bool
@@ -42,6 +37,18 @@ package struct MatMulInteger: Operator {
     2 * Double(outputs[0].count) * Double(depth(inputs)) + (requantization == nil ? 0 : 4 * Double(outputs[0].count))
   }
 
+  package static let summary = OperatorSummary(
+    formula: "z = (x - xZero) · (y - yZero), over the last two axes",
+    notes: "The axes before them broadcast. The sums are exact in int32; sums beyond int32 wrap.",
+    inputs: [
+      ("x", "`[…, R, K]`, 8-bit integers"),
+      ("y", "`[…, K, C]`, or `[…, C, K]` with `transposes_y`, 8-bit integers"),
+      ("xZero", "one number of x's type"),
+      ("yZero", "one, or `[C]`, of y's type"),
+    ] + Requantization.inputs,
+    outputs: [("z", "`[…, R, C]`, int32 or `requantized`")])
+
   package static let schema = AttributeSchema(
-    MatMulInteger(), .optional("transposes_y", \.transposesY), .group(\.requantization, Requantization.schema))
+    MatMulInteger(), .optional("transposes_y", \.transposesY, "whether the last two axes of y are swapped first"),
+    .group(\.requantization, Requantization.schema))
 }

@@ -1,19 +1,7 @@
 /// Picks boxes in descending order of score, except those that overlap a picked box too much.
-///
-/// A box's score is the largest of its `K` scores, except not-a-number, and its class is the first one with it. Boxes
-/// with less than the score threshold, or without a score, are omitted. Of equal scores the lower index comes first.
-///
-/// Two boxes overlap too much if their shared area is more than the overlap threshold times the area of their union. A
-/// box with a negative size or with not-a-number among its numbers shares no area.
-///
-/// Inputs: boxes `[N, B, 4]` as center x, center y, width and height; scores `[N, B, K]`; the overlap threshold and the
-/// score threshold, scalars; all of one floating-point type. Outputs: the picked boxes `[N, M, 4]`, their scores
-/// `[N, M, K]`, int32 indices `[N, M]` and int32 counts `[N]`. Entries after the count hold zeros and the index -1.
 package struct NonMaximumSuppression: Operator {
   package static let name = "non_maximum_suppression"
-  /// `M`, the greatest number of picked boxes of each image.
   package var maximumBoxes: Int
-  /// Whether a box only suppresses boxes of its own class.
   package var isPerClass: Bool
 
   package init(maximumBoxes: Int, isPerClass: Bool = false) {
@@ -53,7 +41,30 @@ package struct NonMaximumSuppression: Operator {
       + Double(inputs[0].shape[0]) * candidates * 16 * min(Double(maximumBoxes), candidates)
   }
 
+  package static let summary = OperatorSummary(
+    formula: "box i is picked if score(i) ≥ score threshold, and IoU(i, j) ≤ overlap threshold for every picked j",
+    notes: """
+      A box's score is the largest of its `K` scores, except not-a-number, and its class is the first one with it. \
+      Boxes without a score are omitted. Of equal scores the lower index comes first.
+
+      The overlap is the shared area divided by the area of the union. A box with a negative size or with not-a-number \
+      among its numbers shares no area.
+      """,
+    inputs: [
+      ("boxes", "`[N, B, 4]` as center x, center y, width and height, floating-point"),
+      ("scores", "`[N, B, K]`, the boxes' element type"),
+      ("overlap threshold", "one number of that type"),
+      ("score threshold", "one number of that type"),
+    ],
+    outputs: [
+      ("boxes", "the picked boxes `[N, M, 4]`; entries after the count hold zeros"),
+      ("scores", "their scores `[N, M, K]`; entries after the count hold zeros"),
+      ("indices", "int32 `[N, M]`; entries after the count hold -1"),
+      ("counts", "int32 `[N]`"),
+    ])
+
   package static let schema = AttributeSchema(
-    NonMaximumSuppression(maximumBoxes: 0), .required("maximum_boxes", \.maximumBoxes),
-    .optional("per_class", \.isPerClass))
+    NonMaximumSuppression(maximumBoxes: 0),
+    .required("maximum_boxes", \.maximumBoxes, "`M`, the greatest number of picked boxes of each image"),
+    .optional("per_class", \.isPerClass, "whether a box only suppresses boxes of its own class"))
 }

@@ -1,11 +1,6 @@
 /// The positions of the nonzero elements, in row-major order.
-///
-/// Input: x, of any type and at least one dimension; not-a-number counts as nonzero. Outputs: the positions,
-/// `[rank, N]` with `N` the number of x's elements, one column for each nonzero element, in `scalar`; and their number,
-/// int32 `[1]`. Columns after the count hold zeros.
 package struct NonZero: Operator {
   package static let name = "non_zero"
-  /// The element type of the positions: int32 or int64.
   package var scalar: ScalarType
 
   package init(scalar: ScalarType = .int64) { self.scalar = scalar }
@@ -27,5 +22,15 @@ package struct NonZero: Operator {
     Double(inputs[0].count) * Double(1 + inputs[0].shape.rank)
   }
 
-  package static let schema = AttributeSchema(NonZero(), .optional("scalar", \.scalar))
+  package static let summary = OperatorSummary(
+    formula: "y[:, j] = the position of the j-th element with x ≠ 0, in row-major order",
+    notes: "Not-a-number counts as nonzero. `N` is the number of x's elements.",
+    inputs: [("x", "any type, at least one dimension, at most 2^31 - 1 elements")],
+    outputs: [
+      ("positions", "`[rank, N]` in `scalar`, one column for each nonzero element; columns after the count hold zeros"),
+      ("count", "int32 `[1]`"),
+    ])
+
+  package static let schema = AttributeSchema(
+    NonZero(), .optional("scalar", \.scalar, "the element type of the positions: int32 or int64"))
 }

@@ -26,6 +26,9 @@ package protocol Operator: Hashable, Sendable {
   /// all operands, or if the operator does not declare such axes.
   func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis]
 
+  /// The definition: the formula, the inputs and the outputs.
+  static var summary: OperatorSummary { get }
+
   /// The attributes, from which writing and reading are derived. Two operators with the same name and attributes are
   /// equal.
   static var schema: AttributeSchema<Self> { get }

@@ -1,6 +1,4 @@
 /// Adds elements before and after each axis.
-///
-/// Input: x, any type. Output: x's shape grown by `before + after`.
 package struct Pad: Operator {
   package enum Mode: Hashable, Sendable {
     case constant(Float)
@@ -45,12 +43,24 @@ package struct Pad: Operator {
     sameAxes(output) { before[$0] + after[$0] > 0 }
   }
 
+  package static let summary = OperatorSummary(
+    formula: "y[i] = x[i - before], and the padding outside",
+    notes: """
+      `constant` adds a number. `reflect` mirrors x at its first and last element, which are not repeated. `edge` \
+      repeats the first and last element.
+      """,
+    inputs: [("x", "any type")],
+    outputs: [("y", "x's shape grown by `before + after`, x's element type")])
+
   package static let schema = AttributeSchema(
-    Pad(before: [], after: [], mode: .edge), .required("before", \.before), .required("after", \.after),
-    .required("mode", \.mode))
+    Pad(before: [], after: [], mode: .edge), .required("before", \.before, "number of elements before each axis"),
+    .required("after", \.after, "number of elements after each axis"),
+    .required("mode", \.mode, "the value of the added elements"))
 }
 
 extension Pad.Mode: AttributeConvertible {
+  package static let attributeType = "`constant(value)`, `reflect`, `edge`"
+
   package var attributeValue: AttributeValue {
     switch self {
     case .constant(let value): .call("constant", [value.attributeValue])

@@ -1,6 +1,4 @@
 /// The largest element or the mean of each window.
-///
-/// Input: x `[N, C, spatial…]`, for maxima also 8-bit integers. Output: `[N, C, spatial…]`.
 package struct Pool: Operator {
   package enum Function: String, Hashable, Sendable, CaseIterable, AttributeConvertible {
     case maximum
@@ -59,6 +57,16 @@ package struct Pool: Operator {
     return axes
   }
 
+  package static let summary = OperatorSummary(
+    formula: "y[n, c, i] = max or mean of x[n, c, i · stride + tap · dilation - before] over all taps",
+    notes: """
+      `average` divides by the number of the window's elements inside the input. `average_including_padding` also \
+      counts elements in the padding, but not beyond it.
+      """,
+    inputs: [("x", "`[N, C, spatial…]`, floating-point; for maxima also 8-bit integers")],
+    outputs: [("y", "`[N, C, spatial…]`, x's element type")])
+
   package static let schema = AttributeSchema(
-    Pool(.maximum, window: Window(kernel: [])), .required("function", \.function), .group(\.window, Window.schema))
+    Pool(.maximum, window: Window(kernel: [])), .required("function", \.function, "maximum or kind of mean"),
+    .group(\.window, Window.schema))
 }

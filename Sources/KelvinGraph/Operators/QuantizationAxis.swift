@@ -63,5 +63,12 @@ package struct QuantizationAxis: Hashable, Sendable {
   }
 
   static let schema = AttributeSchema(
-    QuantizationAxis(nil), .optional("axis", \.axis), .optional("block_size", \.blockSize))
+    QuantizationAxis(nil),
+    .optional(
+      "axis", \.axis,
+      "the axis of x along which scale and zero point vary; without one there is a single scale and zero point"),
+    .optional(
+      "block_size", \.blockSize,
+      "number of elements of the axis that share a scale; above 1 the scale has x's rank"
+    ))
 }

@@ -1,7 +1,4 @@
-/// `y = saturate(roundHalfEven(x / scale) + zeroPoint)`; the quotient is rounded to float32 first.
-///
-/// Inputs: x (floating-point), scale (floating-point), zero point (`scalar`); `QuantizationAxis` defines the shape of
-/// the last two. Output: x's shape in `scalar`, an integer type of 8, 16 or 32 bits.
+/// The integers that stand for numbers.
 package struct Quantize: Operator {
   package static let name = "quantize"
   package var axis: QuantizationAxis
@@ -36,6 +33,17 @@ package struct Quantize: Operator {
     }
   }
 
+  package static let summary = OperatorSummary(
+    formula: "y = saturate(roundHalfEven(x / scale) + zero point)",
+    notes: "The quotient is rounded to float32 first.",
+    inputs: [
+      ("x", "floating-point"),
+      ("scale", "floating-point; one, or one for each position of `axis` or for each block"),
+      ("zero point", "`scalar`, the shape of the scale"),
+    ],
+    outputs: [("y", "x's shape in `scalar`")])
+
   package static let schema = AttributeSchema(
-    Quantize(scalar: .uint8), .group(\.axis, QuantizationAxis.schema), .required("scalar", \.scalar))
+    Quantize(scalar: .uint8), .group(\.axis, QuantizationAxis.schema),
+    .required("scalar", \.scalar, "the element type of the output, an integer type of 8, 16 or 32 bits"))
 }

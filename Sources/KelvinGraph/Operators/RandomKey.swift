@@ -1,7 +1,4 @@
 /// The key of random numbers: the lower and upper word of the seed, and the number of runs of the node.
-///
-/// No inputs. Output: uint32 `[4]`. The node counts its runs, in a loop its iterations, from 0 since compilation, so
-/// that equal seeds repeat a sequence. Without a seed, the system generates one.
 package struct RandomKey: Operator {
   package static let name = "random_key"
   package static let type = TensorType(.uint32, [4])
@@ -19,5 +16,14 @@ package struct RandomKey: Operator {
     Double(outputs[0].count)
   }
 
-  package static let schema = AttributeSchema(RandomKey(), .optional("seed", \.seed))
+  package static let summary = OperatorSummary(
+    formula: "y = [seed mod 2^32, floor(seed / 2^32), runs mod 2^32, floor(runs / 2^32)]",
+    notes: """
+      The node counts its runs, in a loop its iterations, from 0 since compilation, so that equal seeds repeat a \
+      sequence.
+      """,
+    outputs: [("y", "uint32 `[4]`")])
+
+  package static let schema = AttributeSchema(
+    RandomKey(), .optional("seed", \.seed, "the seed; without one, the system generates it"))
 }

@@ -1,23 +1,4 @@
-/// A recurrent layer in one direction. The product of its inputs with the input weights is precomputed:
-/// `x = W · input + bias` of all steps.
-///
-/// Gates are in the order of `Cell.gates`; R is the recurrent weights, h the hidden state, c the cell state, p
-/// peepholes.
-///
-/// - `lstm`: `i = f(x + R h + p c)`, `o = f(x + R h + p c')`, `g = g(x + R h)`. The forget gate is computed like the
-///   input gate, or is `1 - i` if they are coupled. `c' = forget · c + i · g`, `h' = o · h(c')`.
-/// - `gru`: `z = f(x + R h)`, `r = f(x + R h)`, `n = g(x + R (r · h))`, or `g(x + r · (R h + bias))` if it resets after
-///   the product. `h' = (1 - z) · n + z · h`.
-/// - `simple`: `h' = f(x + R h)`.
-///
-/// Inputs: x `[steps, batch, gates · hidden]`, R `[gates · hidden, hidden]`, h `[batch, hidden]`. An LSTM also has c
-/// like h, and optionally peepholes of i, forget and o `[3 · hidden]`. A GRU that resets after the product has the bias
-/// of n `[hidden]`. The last input is the number of steps of each sequence `[batch]`, int32, if they differ. All others
-/// are of one floating-point type.
-///
-/// Outputs: h after each step `[steps, batch, hidden]`, with zeros after a sequence's end; the last h and, for an LSTM,
-/// the last c, `[batch, hidden]`. In reverse a sequence begins at its own last step; results are at the indices of
-/// their steps.
+/// A recurrent layer in one direction. Gates are in the order of `Cell.gates`.
 package struct Recurrence: Operator {
   package enum Cell: String, Hashable, Sendable, CaseIterable, AttributeConvertible {
     case lstm, gru, simple
@@ -44,14 +25,12 @@ package struct Recurrence: Operator {
 
   package static let name = "recurrence"
   package var cell: Cell
-  /// The activations f, g and h, as many as the cell has.
   package var activations: [UnaryFunction]
   package var isReversed: Bool
   package var hasPeepholes: Bool
   package var couplesGates: Bool
   package var resetsAfterProduct: Bool
   package var hasLengths: Bool
-  /// The bounds of the magnitudes of gate inputs (of f and g), and of c after each step. Infinite for no clipping.
   package var gateLimit: Float
   package var cellLimit: Float
 
@@ -126,9 +105,42 @@ package struct Recurrence: Operator {
     .accumulation(precision, inputs[0].scalar, length: (inputs[1].shape[1] + 32) * max(inputs[0].shape[0], 1))
   }
 
+  package static let summary = OperatorSummary(
+    formula: """
+      lstm:    i = f(x + R h + p c)   o = f(x + R h + p c')   g = g(x + R h)   c' = forget · c + i · g   h' = o · \
+      h(c')
+      gru:     z = f(x + R h)   r = f(x + R h)   n = g(x + R (r · h))   h' = (1 - z) · n + z · h
+      simple:  h' = f(x + R h)
+      """,
+    notes: """
+      x holds the products of the inputs with the input weights, W · input + bias, of all steps. R is the recurrent \
+      weights, h the hidden state, c the cell state, p the peepholes. The forget gate is computed like the input gate.
+
+      In reverse a sequence begins at its own last step; results are at the indices of their steps.
+      """,
+    inputs: [
+      ("x", "`[steps, batch, gates · hidden]`, floating-point; all but `lengths` have its element type"),
+      ("R", "`[gates · hidden, hidden]`"),
+      ("h", "`[batch, hidden]`"),
+      ("c", "LSTM: `[batch, hidden]`"),
+      ("peepholes", "only if `peepholes`: of i, forget and o, `[3 · hidden]`"),
+      ("bias", "GRU with `resets_after`: the bias of n, `[hidden]`"),
+      ("lengths", "only if `lengths`: the number of steps of each sequence, int32 `[batch]`"),
+    ],
+    outputs: [
+      ("steps", "h after each step `[steps, batch, hidden]`, with zeros after a sequence's end"),
+      ("h", "the last h `[batch, hidden]`"),
+      ("c", "LSTM: the last c `[batch, hidden]`"),
+    ])
+
   package static let schema = AttributeSchema(
-    Recurrence(.simple, [.sigmoid]), .required("cell", \.cell), .required("activations", \.activations),
-    .optional("reversed", \.isReversed), .optional("peepholes", \.hasPeepholes), .optional("coupled", \.couplesGates),
-    .optional("resets_after", \.resetsAfterProduct), .optional("lengths", \.hasLengths),
-    .optional("gate_limit", \.gateLimit), .optional("cell_limit", \.cellLimit))
+    Recurrence(.simple, [.sigmoid]), .required("cell", \.cell, "the equations"),
+    .required("activations", \.activations, "f, g and h, as many as the cell has: 3, 2 or 1"),
+    .optional("reversed", \.isReversed, "whether sequences run from their end"),
+    .optional("peepholes", \.hasPeepholes, "whether gates read the cell state"),
+    .optional("coupled", \.couplesGates, "LSTM: whether the forget gate is `1 - i`"),
+    .optional("resets_after", \.resetsAfterProduct, "GRU: whether `n = g(x + r · (R h + bias))`"),
+    .optional("lengths", \.hasLengths, "whether sequences differ in length"),
+    .optional("gate_limit", \.gateLimit, "bound of the magnitudes of the inputs of f and g; infinite for no clipping"),
+    .optional("cell_limit", \.cellLimit, "bound of the magnitude of c after each step; infinite for no clipping"))
 }

@@ -1,10 +1,7 @@
 /// Combines all elements along some axes.
-///
-/// Input: x, any shape. Output: x's shape with the axes reduced to 1, or removed.
 package struct Reduce: Operator {
   package static let name = "reduce"
   package var function: Function
-  /// The axes, counted from the front, ascending and distinct.
   package var axes: [Int]
   package var keepsDimensions: Bool
 
@@ -48,7 +45,14 @@ package struct Reduce: Operator {
     return kept.enumerated().map { PartAxis($0, self, [$1]) }
   }
 
+  package static let summary = OperatorSummary(
+    formula: "y = f of all elements of x along the axes",
+    inputs: [("x", "numbers of any shape")],
+    outputs: [("y", "x's shape with the axes reduced to 1 or removed, x's element type")],
+    functions: Function.entries)
+
   package static let schema = AttributeSchema(
-    Reduce(.sum, axes: [], keepsDimensions: false), .required("function", \.function), .required("axes", \.axes),
-    .optional("keeps_dimensions", \.keepsDimensions))
+    Reduce(.sum, axes: [], keepsDimensions: false), .required("function", \.function, "f, one of the functions below"),
+    .required("axes", \.axes, "the axes, counted from the front, ascending and distinct"),
+    .optional("keeps_dimensions", \.keepsDimensions, "whether the axes remain, with size 1"))
 }

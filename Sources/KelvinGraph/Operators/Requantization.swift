@@ -34,10 +34,21 @@ package struct Requantization: Hashable, Sendable {
     }
   }
 
+  static let inputs: [OperatorSummary.Entry] = [
+    ("bias", "only if `requantized`: int32, one for each output channel or column"),
+    ("scale", "only if `requantized`: float32, one, or one for each channel or column"),
+    ("zero point", "only if `requantized`: one of that type"),
+  ]
+
   static let schema = AttributeSchema(
-    Requantization(.uint8), .required("requantized", \.scalar),
-    .optional("lower", \.lower, default: { $0.scalar.quantizedRange?.lowerBound ?? 0 }),
-    .optional("upper", \.upper, default: { $0.scalar.quantizedRange?.upperBound ?? 0 }))
+    Requantization(.uint8),
+    .required("requantized", \.scalar, "the type of the result, int8 or uint8; without it the result is the int32 sum"),
+    .optional(
+      "lower", \.lower, "lower bound of the result", "the least of the type",
+      default: { $0.scalar.quantizedRange?.lowerBound ?? 0 }),
+    .optional(
+      "upper", \.upper, "upper bound of the result", "the greatest of the type",
+      default: { $0.scalar.quantizedRange?.upperBound ?? 0 }))
 }
 
 extension Shape {

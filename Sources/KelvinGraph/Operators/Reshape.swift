@@ -1,6 +1,4 @@
 /// The same elements in the same order, in another shape.
-///
-/// Input: x, any shape. Output: `shape`, with the same number of elements.
 package struct Reshape: Operator {
   package static let name = "reshape"
   package var shape: Shape
@@ -27,5 +25,11 @@ package struct Reshape: Operator {
     }
   }
 
-  package static let schema = AttributeSchema(Reshape([]), .required("shape", \.shape))
+  package static let summary = OperatorSummary(
+    formula: "y = x, row-major, in another shape",
+    inputs: [("x", "any type")],
+    outputs: [("y", "x's element type in `shape`")])
+
+  package static let schema = AttributeSchema(
+    Reshape([]), .required("shape", \.shape, "the shape, with x's number of elements"))
 }

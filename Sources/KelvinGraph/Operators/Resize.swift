@@ -1,8 +1,4 @@
 /// Samples x on a grid of another size along some axes.
-///
-/// Input: x, any type (floating-point for linear interpolation). Output: x's shape with the sizes of `axes`. Position
-/// `i` of an axis reads the source coordinate `scale * i + offset`, clamped to `0 ... n - 1`. Linear interpolation is
-/// separable: it is applied along each axis in turn.
 package struct Resize: Operator {
   /// The rounding of a source coordinate to an integer position.
   package enum Rounding: String, Hashable, Sendable, CaseIterable, AttributeConvertible {
@@ -19,7 +15,6 @@ package struct Resize: Operator {
   }
 
   package static let name = "resize"
-  /// The axes, ascending and distinct.
   package var axes: [ResizeAxis]
   package var interpolation: Interpolation
 
@@ -66,11 +61,26 @@ package struct Resize: Operator {
     sameAxes(output) { axis in axes.contains { $0.axis == axis } }
   }
 
+  package static let summary = OperatorSummary(
+    formula: "y[i] = x[clamp(scale · i + offset, 0, n - 1)], along each axis",
+    notes: """
+      A nearest coordinate is rounded by `floor`, `ceil`, `half_down` or `half_up`; the last two take the nearest \
+      position, with ties to the lower or upper one. Linear interpolation is separable: it is applied along each axis \
+      in turn.
+      """,
+    inputs: [("x", "any type; floating-point for linear interpolation")],
+    outputs: [("y", "x's shape with the sizes of `axes`, x's element type")])
+
   package static let schema = AttributeSchema(
-    Resize(axes: [], interpolation: .linear), .required("axes", \.axes), .required("interpolation", \.interpolation))
+    Resize(axes: [], interpolation: .linear),
+    .required(
+      "axes", \.axes, "the axes, ascending and distinct, each with its number of output positions, scale and offset"),
+    .required("interpolation", \.interpolation, "the value between positions"))
 }
 
 extension Resize.Interpolation: AttributeConvertible {
+  package static let attributeType = "`linear`, `nearest(rounding)`"
+
   package var attributeValue: AttributeValue {
     switch self {
     case .linear: .text("linear")

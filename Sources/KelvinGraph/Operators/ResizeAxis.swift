@@ -54,6 +54,8 @@ package struct ResizeAxis: Hashable, Sendable {
 }
 
 extension ResizeAxis: AttributeConvertible {
+  package static let attributeType = "`axis(number, size, scale, offset)`"
+
   package var attributeValue: AttributeValue {
     .call("axis", [axis.attributeValue, size.attributeValue, scale.attributeValue, offset.attributeValue])
   }

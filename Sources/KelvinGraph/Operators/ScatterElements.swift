@@ -1,12 +1,6 @@
-/// A copy of x in which `y[…, indices[…, i, …], …]` is combined with `updates[…, i, …]`.
-///
-/// Inputs: x, any type (bool only if elements are replaced); indices, an integer type, of x's rank and no longer than x
-/// outside the axis; updates, x's element type in the shape of the indices. Negative indices count from the end. An
-/// index outside the axis is an error, as in `Gather`, or with `skipsOutside` writes nothing. Output: x's type. Updates
-/// are applied in row-major order.
+/// A copy of x in which single elements along one axis are combined with updates.
 package struct ScatterElements: Operator {
   package static let name = "scatter_elements"
-  /// The axis, counted from the front.
   package var axis: Int
   package var reduction: ScatterReduction
   package var skipsOutside: Bool
@@ -33,9 +27,24 @@ package struct ScatterElements: Operator {
     reduction.tolerance(precision, inputs[0].scalar, length: inputs[1].shape[axis])
   }
 
+  package static let summary = OperatorSummary(
+    formula: "y = x, then y[…, indices[…, i, …], …] = f(y[…, indices[…, i, …], …], updates[…, i, …])",
+    notes: """
+      Updates are applied in row-major order. Negative indices count from the end. An index outside its axis is an \
+      error on the CPU; other devices clamp it.
+      """,
+    inputs: [
+      ("x", "any type; booleans only if elements are replaced"),
+      ("indices", "integers, of x's rank and no longer than x outside the axis"),
+      ("updates", "x's element type in the shape of the indices"),
+    ],
+    outputs: [("y", "x's type")],
+    functions: ScatterReduction.entries)
+
   package static let schema = AttributeSchema(
-    ScatterElements(axis: 0), .required("axis", \.axis), .optional("reduction", \.reduction),
-    .optional("skips_outside", \.skipsOutside))
+    ScatterElements(axis: 0), .required("axis", \.axis, "the axis, counted from the front"),
+    .optional("reduction", \.reduction, "f, one of the functions below"),
+    .optional("skips_outside", \.skipsOutside, "whether an index outside the axis writes nothing"))
 }
 
 extension ScatterReduction {

@@ -1,9 +1,4 @@
 /// A copy of x in which the slices that tuples of indices address are combined with updates.
-///
-/// Inputs: x, any type (bool only if elements are replaced); indices, an integer type, `[n…, k]`; updates, x's element
-/// type, `[n…]` followed by the remaining axes of x. Each tuple of indices is a position along the first `k` axes of x.
-/// Negative indices count from the end. An index outside its axis is an error, as in `Gather`, or with `skipsOutside`
-/// its tuple writes nothing. Output: x's type. Updates are applied in row-major order.
 package struct ScatterND: Operator {
   package static let name = "scatter_nd"
   package var reduction: ScatterReduction
@@ -34,6 +29,21 @@ package struct ScatterND: Operator {
       precision, inputs[0].scalar, length: inputs[1].shape.dimensions.dropLast().reduce(1, *))
   }
 
+  package static let summary = OperatorSummary(
+    formula: "y = x, then y[indices[n…, 0], …, indices[n…, k - 1]] = f(y[…], updates[n…])",
+    notes: """
+      Each tuple of indices is a position along the first `k` axes of x. Updates are applied in row-major order. \
+      Negative indices count from the end. An index outside its axis is an error on the CPU; other devices clamp it.
+      """,
+    inputs: [
+      ("x", "any type; booleans only if elements are replaced"),
+      ("indices", "integers `[n…, k]`"),
+      ("updates", "x's element type, `[n…]` followed by the remaining axes of x"),
+    ],
+    outputs: [("y", "x's type")],
+    functions: ScatterReduction.entries)
+
   package static let schema = AttributeSchema(
-    ScatterND(), .optional("reduction", \.reduction), .optional("skips_outside", \.skipsOutside))
+    ScatterND(), .optional("reduction", \.reduction, "f, one of the functions below"),
+    .optional("skips_outside", \.skipsOutside, "whether a tuple with an index outside its axis writes nothing"))
 }

@@ -1,6 +1,4 @@
-/// `z = x` if the condition holds, else `y`, element by element, with NumPy's broadcasting of all three.
-///
-/// Inputs: condition, bool; x and y, of one element type. Output: the broadcast shape in that type.
+/// Elements of one of two tensors, with NumPy's broadcasting of all three.
 package struct Select: Operator {
   package static let name = "select"
 
@@ -9,6 +7,16 @@ package struct Select: Operator {
   package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
     elementwiseAxes(inputs, output)
   }
+
+  package static let summary = OperatorSummary(
+    formula: "z = x if the condition holds, else y, element by element",
+    notes: "Shapes broadcast like in NumPy.",
+    inputs: [
+      ("condition", "bool"),
+      ("x", "any type"),
+      ("y", "x's element type"),
+    ],
+    outputs: [("z", "x's element type in the broadcast shape")])
 
   package static let schema = AttributeSchema(Select())
 

@@ -1,6 +1,4 @@
-/// Takes `count` elements from `start` at distance `step` along each axis. Steps may be negative.
-///
-/// Input: x, any type. Output: shape `counts`.
+/// Takes `count` elements from `start` at distance `step` along each axis.
 package struct Slice: Operator {
   package static let name = "slice"
   package var starts: [Int]
@@ -47,7 +45,15 @@ package struct Slice: Operator {
     }
   }
 
+  package static let summary = OperatorSummary(
+    formula: "y[i] = x[start + i · step], along each axis",
+    inputs: [("x", "any type")],
+    outputs: [("y", "x's element type, shape `counts`")])
+
   package static let schema = AttributeSchema(
-    Slice(starts: [], counts: [], steps: []), .required("starts", \.starts), .required("counts", \.counts),
-    .optional("steps", \.steps, default: { $0.counts.map { _ in 1 } }))
+    Slice(starts: [], counts: [], steps: []), .required("starts", \.starts, "the first position of each axis"),
+    .required("counts", \.counts, "number of elements of each axis"),
+    .optional(
+      "steps", \.steps, "distance of positions, not zero; negative ones run backward", "1 for each axis",
+      default: { $0.counts.map { _ in 1 } }))
 }

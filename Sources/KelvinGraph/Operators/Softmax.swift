@@ -1,9 +1,6 @@
-/// `y = e^(x - max x) / Σ e^(x - max x)` along one axis.
-///
-/// Input: x, any shape. Output: the same type.
+/// Exponentials along one axis, divided by their sum.
 package struct Softmax: Operator {
   package static let name = "softmax"
-  /// The axis, counted from the front.
   package var axis: Int
 
   package init(axis: Int) { self.axis = axis }
@@ -26,5 +23,11 @@ package struct Softmax: Operator {
     sameAxes(output) { $0 == axis }
   }
 
-  package static let schema = AttributeSchema(Softmax(axis: 0), .required("axis", \.axis))
+  package static let summary = OperatorSummary(
+    formula: "y = e^(x - max x) / Σ e^(x - max x), along the axis",
+    inputs: [("x", "floating-point")],
+    outputs: [("y", "x's type")])
+
+  package static let schema = AttributeSchema(
+    Softmax(axis: 0), .required("axis", \.axis, "the axis, counted from the front"))
 }

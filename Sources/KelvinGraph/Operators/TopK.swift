@@ -1,15 +1,9 @@
 /// The largest or smallest elements along one axis, best first.
-///
-/// Input: x, numbers. Outputs: the values, x's type with the axis of size `count`; their positions along the axis, in
-/// `scalar`. Of equal elements the one at the lower position comes first; not-a-number counts as larger than every
-/// number.
 package struct TopK: Operator {
   package static let name = "top_k"
-  /// The axis, counted from the front.
   package var axis: Int
   package var count: Int
   package var takesLargest: Bool
-  /// The element type of the positions, an integer type.
   package var scalar: ScalarType
 
   package init(axis: Int, count: Int, takesLargest: Bool, scalar: ScalarType = .int64) {
@@ -39,7 +33,20 @@ package struct TopK: Operator {
     return Double(inputs[0].count) * Double(levels)
   }
 
+  package static let summary = OperatorSummary(
+    formula: "values, positions = the first `count` of x sorted along the axis",
+    notes: """
+      Of equal elements the one at the lower position comes first; not-a-number counts as larger than every number.
+      """,
+    inputs: [("x", "numbers")],
+    outputs: [
+      ("values", "x's type with the axis of size `count`"),
+      ("positions", "positions along the axis, in `scalar`"),
+    ])
+
   package static let schema = AttributeSchema(
-    TopK(axis: 0, count: 0, takesLargest: true), .required("axis", \.axis), .required("count", \.count),
-    .required("takes_largest", \.takesLargest), .optional("scalar", \.scalar))
+    TopK(axis: 0, count: 0, takesLargest: true), .required("axis", \.axis, "the axis, counted from the front"),
+    .required("count", \.count, "number of elements, at most the axis's"),
+    .required("takes_largest", \.takesLargest, "whether the largest come first; otherwise the smallest"),
+    .optional("scalar", \.scalar, "the element type of the positions, an integer type"))
 }

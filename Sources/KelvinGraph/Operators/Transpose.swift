@@ -1,6 +1,4 @@
-/// Permutes axes: output axis `i` is input axis `permutation[i]`.
-///
-/// Input: x, any type. Output: x's elements in the permuted shape.
+/// Permutes axes.
 package struct Transpose: Operator {
   package static let name = "transpose"
   package var permutation: [Int]
@@ -19,5 +17,11 @@ package struct Transpose: Operator {
     permutation.enumerated().map { PartAxis($0, self, [$1]) }
   }
 
-  package static let schema = AttributeSchema(Transpose([]), .required("permutation", \.permutation))
+  package static let summary = OperatorSummary(
+    formula: "axis i of y = axis permutation[i] of x",
+    inputs: [("x", "any type")],
+    outputs: [("y", "x's elements in the permuted shape")])
+
+  package static let schema = AttributeSchema(
+    Transpose([]), .required("permutation", \.permutation, "the axis of x for each axis of y"))
 }

@@ -1,6 +1,4 @@
-/// `y = f(x)`, element by element.
-///
-/// Input: x, any shape. Output: the same type.
+/// A function of one element.
 package struct Unary: Operator {
   package static let name = "unary"
   package var function: UnaryFunction
@@ -31,5 +29,12 @@ package struct Unary: Operator {
     elementwiseAxes(inputs, output)
   }
 
-  package static let schema = AttributeSchema(Unary(.relu), .required("function", \.function))
+  package static let summary = OperatorSummary(
+    formula: "y = f(x), element by element",
+    inputs: [("x", "numbers of any shape; booleans for `logical_not`")],
+    outputs: [("y", "x's type")],
+    functions: UnaryFunction.Kind.entries)
+
+  package static let schema = AttributeSchema(
+    Unary(.relu), .required("function", \.function, "f, one of the functions below, with its parameters a and b"))
 }

@@ -31,6 +31,8 @@ extension UnaryFunction: CustomStringConvertible {
 }
 
 extension UnaryFunction: AttributeConvertible {
+  package static let attributeType = "function"
+
   /// Parameters that the function does not read are omitted if they are zero.
   package var attributeValue: AttributeValue {
     let set = b.bitPattern != 0 ? 2 : a.bitPattern != 0 ? 1 : 0

@@ -1,16 +1,4 @@
 /// The distinct slices along an axis, and their positions.
-///
-/// Two slices are equal if all their elements are; both zeros are equal, and not-a-number equals itself. Sorted slices
-/// are in lexicographic order, with not-a-number last; otherwise they keep the order of their first occurrence.
-///
-/// Input: x, of any type. Outputs, with `N` slices, the first three int64 `[N]`:
-///
-/// - the first position of each distinct slice;
-/// - for each slice the index of its distinct slice;
-/// - the number of occurrences of each distinct slice;
-/// - the number of distinct slices, int32 `[1]`.
-///
-/// Entries after the count hold zeros in the first and the third output.
 package struct Unique: Operator {
   package static let name = "unique"
   package var axis: Int
@@ -39,6 +27,22 @@ package struct Unique: Operator {
     return Double(inputs[0].count) * passes
   }
 
+  package static let summary = OperatorSummary(
+    formula: "slices x[i] and x[j] along the axis are equal if all their elements are",
+    notes: """
+      Both zeros are equal, and not-a-number equals itself. Sorted slices are in lexicographic order, with \
+      not-a-number last. `N` is the number of slices; entries after the count hold zeros.
+      """,
+    inputs: [("x", "any type, at most 2^31 - 1 slices")],
+    outputs: [
+      ("firsts", "the first position of each distinct slice, int64 `[N]`"),
+      ("inverse", "for each slice the index of its distinct slice, int64 `[N]`"),
+      ("occurrences", "the number of occurrences of each distinct slice, int64 `[N]`"),
+      ("count", "the number of distinct slices, int32 `[1]`"),
+    ])
+
   package static let schema = AttributeSchema(
-    Unique(), .optional("axis", \.axis), .optional("sorted", \.isSorted))
+    Unique(), .optional("axis", \.axis, "the axis, counted from the front"),
+    .optional(
+      "sorted", \.isSorted, "whether slices are sorted; otherwise they keep the order of their first occurrence"))
 }

@@ -53,10 +53,18 @@ package struct Window: Hashable, Sendable {
   }
 
   static let schema = AttributeSchema(
-    Window(kernel: []), .required("kernel", \.kernel), .required("strides", \.strides),
-    .optional("dilations", \.dilations, default: { $0.kernel.map { _ in 1 } }),
-    .optional("before", \.before, default: { $0.kernel.map { _ in 0 } }),
-    .optional("after", \.after, default: { $0.before }), .optional("rounds_up", \.roundsUp))
+    Window(kernel: []), .required("kernel", \.kernel, "number of taps of each spatial axis"),
+    .required("strides", \.strides, "distance of windows"),
+    .optional("dilations", \.dilations, "distance of taps", "1 for each axis", default: { $0.kernel.map { _ in 1 } }),
+    .optional(
+      "before", \.before, "number of padding elements before the first element", "0 for each axis",
+      default: { $0.kernel.map { _ in 0 } }),
+    .optional(
+      "after", \.after, "number of padding elements after the last element", "like `before`", default: { $0.before }),
+    .optional(
+      "rounds_up", \.roundsUp,
+      "whether a last window counts that only partly overlaps the padded input"
+    ))
 }
 
 extension Window: CustomStringConvertible {

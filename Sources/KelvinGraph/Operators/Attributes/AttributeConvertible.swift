@@ -1,5 +1,8 @@
 /// A type whose values convert to attribute values and back without loss.
 package protocol AttributeConvertible: Sendable {
+  /// The type's name in documentation.
+  static var attributeType: String { get }
+
   var attributeValue: AttributeValue { get }
 
   /// Creates the value.
@@ -15,6 +18,7 @@ extension OperatorError {
 }
 
 extension Bool: AttributeConvertible {
+  package static let attributeType = "boolean"
   package var attributeValue: AttributeValue { .boolean(self) }
   package init(_ value: AttributeValue) throws(OperatorError) {
     guard case .boolean(let value) = value else { throw .expected("true or false", value) }
@@ -23,6 +27,7 @@ extension Bool: AttributeConvertible {
 }
 
 extension Int: AttributeConvertible {
+  package static let attributeType = "integer"
   package var attributeValue: AttributeValue { .integer(self) }
   package init(_ value: AttributeValue) throws(OperatorError) {
     guard case .integer(let value) = value else { throw .expected("an integer", value) }
@@ -31,6 +36,7 @@ extension Int: AttributeConvertible {
 }
 
 extension Float: AttributeConvertible {
+  package static let attributeType = "float32"
   package var attributeValue: AttributeValue { .float(self) }
   package init(_ value: AttributeValue) throws(OperatorError) {
     guard case .float(let value) = value else { throw .expected("a float32, such as 1.0", value) }
@@ -39,6 +45,7 @@ extension Float: AttributeConvertible {
 }
 
 extension Double: AttributeConvertible {
+  package static let attributeType = "float64"
   package var attributeValue: AttributeValue { .double(self) }
   package init(_ value: AttributeValue) throws(OperatorError) {
     guard case .double(let value) = value else { throw .expected("a float64, such as 1.0f64", value) }
@@ -47,6 +54,7 @@ extension Double: AttributeConvertible {
 }
 
 extension String: AttributeConvertible {
+  package static let attributeType = "string"
   package var attributeValue: AttributeValue { .text(self) }
   package init(_ value: AttributeValue) throws(OperatorError) {
     guard case .text(let value) = value else { throw .expected("a text", value) }
@@ -55,6 +63,7 @@ extension String: AttributeConvertible {
 }
 
 extension Array: AttributeConvertible where Element: AttributeConvertible {
+  package static var attributeType: String { "\(Element.attributeType) list" }
   package var attributeValue: AttributeValue { .list(map(\.attributeValue)) }
   package init(_ value: AttributeValue) throws(OperatorError) {
     guard case .list(let values) = value else { throw .expected("a list", value) }
@@ -63,14 +72,19 @@ extension Array: AttributeConvertible where Element: AttributeConvertible {
 }
 
 extension Shape: AttributeConvertible {
+  package static let attributeType = "shape"
   package var attributeValue: AttributeValue { dimensions.attributeValue }
   package init(_ value: AttributeValue) throws(OperatorError) { self.init(try [Int](value)) }
 }
 
-extension ScalarType: AttributeConvertible {}
+extension ScalarType: AttributeConvertible {
+  package static let attributeType = "element type"
+}
 
 /// `float32(1, 3, 224, 224)`; a name alone for a scalar.
 extension TensorType: AttributeConvertible {
+  package static let attributeType = "tensor type"
+
   package var attributeValue: AttributeValue {
     shape.rank == 0 ? scalar.attributeValue : .call(scalar.rawValue, shape.dimensions.map(\.attributeValue))
   }
@@ -86,6 +100,7 @@ extension TensorType: AttributeConvertible {
 
 /// An enumeration of strings conforms by declaring the conformance.
 extension AttributeConvertible where Self: RawRepresentable & CaseIterable, RawValue == String {
+  package static var attributeType: String { allCases.map { "`\($0.rawValue)`" }.joined(separator: ", ") }
   package var attributeValue: AttributeValue { .text(rawValue) }
   package init(_ value: AttributeValue) throws(OperatorError) {
     guard case .text(let text) = value else { throw .expected("a name", value) }

@@ -2,8 +2,7 @@
 ///
 /// ```swift
 /// package static let schema = AttributeSchema(
-///   CumulativeReduce(.sum, axis: 0), .required("function", \.function), .required("axis", \.axis),
-///   .optional("exclusive", \.isExclusive))
+///   Gather(axis: 0), .required("axis", \.axis, "the axis, counted from the front"))
 /// ```
 package struct AttributeSchema<Owner: Sendable>: Sendable {
   private let blank: Owner
@@ -29,9 +28,10 @@ package struct AttributeSchema<Owner: Sendable>: Sendable {
   }
 
   /// Whether the attributes include the part, which its first attribute indicates.
-  func isPresent(in reader: AttributeReader) -> Bool { fields.first.map { reader.has($0.names[0]) } ?? false }
+  func isPresent(in reader: AttributeReader) -> Bool { rows.first.map { reader.has($0.name) } ?? false }
 
-  var names: [String] { fields.flatMap(\.names) }
+  /// The attributes in words, in the order in which they are written.
+  package var rows: [AttributeRow] { fields.flatMap { $0.rows(blank) } }
 }
 
 extension AttributeSchema where Owner: Operator {
@@ -39,67 +39,102 @@ extension AttributeSchema where Owner: Operator {
     var reader = try AttributeReader(attributes)
     let made = try read(&reader)
     if let unknown = reader.rest.first {
-      let known = names.isEmpty ? "it has none" : "it has \(names.joined(separator: ", "))"
+      let known = rows.isEmpty ? "it has none" : "it has \(rows.map(\.name).joined(separator: ", "))"
       throw OperatorError("\(Owner.name) has no attribute '\(unknown)': \(known)")
     }
     return made
   }
 }
 
+/// An attribute in words, as `docs/operators.md` describes it.
+package struct AttributeRow: Hashable, Sendable {
+  package let name: String
+  package let type: String
+  /// The value of an omitted attribute; nil for a mandatory one.
+  package let `default`: String?
+  package let meaning: String
+}
+
 /// One attribute of a schema, or a group of them.
 package struct AttributeField<Owner: Sendable>: Sendable {
   package typealias Path<Value> = any WritableKeyPath<Owner, Value> & Sendable
 
-  let names: [String]
+  let rows: @Sendable (_ blank: Owner) -> [AttributeRow]
   let write: @Sendable (_ owner: Owner, _ blank: Owner) -> [Attribute]
   let read: @Sendable (inout AttributeReader, inout Owner) throws(OperatorError) -> Void
 
+  private init(
+    rows: @escaping @Sendable (Owner) -> [AttributeRow], write: @escaping @Sendable (Owner, Owner) -> [Attribute],
+    read: @escaping @Sendable (inout AttributeReader, inout Owner) throws(OperatorError) -> Void
+  ) {
+    (self.rows, self.write, self.read) = (rows, write, read)
+  }
+
+  /// - Parameters:
+  ///   - default: Returns the value of an omitted attribute for documentation.
+  ///   - write: Returns the value; nil to omit it.
+  ///   - read: Stores the value; nil if it is omitted.
+  private init<Value: AttributeConvertible>(
+    _ name: String, _ meaning: String, default: @escaping @Sendable (_ blank: Owner) -> String?,
+    write: @escaping @Sendable (_ owner: Owner, _ blank: Owner) -> AttributeValue?,
+    read: @escaping @Sendable (_ value: Value?, inout Owner) throws(OperatorError) -> Void
+  ) {
+    rows = { [AttributeRow(name: name, type: Value.attributeType, default: `default`($0), meaning: meaning)] }
+    self.write = { owner, blank in write(owner, blank).map { [Attribute(name, $0)] } ?? [] }
+    self.read = { reader, owner throws(OperatorError) in try read(try reader.take(name, as: Value.self), &owner) }
+  }
+
   /// An attribute that is always written and mandatory.
-  package static func required<Value: AttributeConvertible>(_ name: String, _ path: Path<Value>) -> Self {
-    Self(names: [name]) { owner, _ in
-      [Attribute(name, owner[keyPath: path].attributeValue)]
-    } read: { reader, owner throws(OperatorError) in
-      guard let value = try reader.take(name, as: Value.self) else {
-        throw OperatorError("the attribute '\(name)' is missing")
-      }
+  package static func required<Value: AttributeConvertible>(
+    _ name: String, _ path: Path<Value>, _ meaning: String
+  ) -> Self {
+    Self(name, meaning, default: { _ in nil }) { owner, _ in
+      owner[keyPath: path].attributeValue
+    } read: { (value: Value?, owner) throws(OperatorError) in
+      guard let value else { throw OperatorError("the attribute '\(name)' is missing") }
       owner[keyPath: path] = value
     }
   }
 
   /// An attribute that is omitted if it equals the blank's.
-  package static func optional<Value: AttributeConvertible>(_ name: String, _ path: Path<Value>) -> Self {
-    Self(names: [name]) { owner, blank in
+  package static func optional<Value: AttributeConvertible>(
+    _ name: String, _ path: Path<Value>, _ meaning: String
+  ) -> Self {
+    Self(name, meaning, default: { "`\($0[keyPath: path].attributeValue)`" }) { owner, blank in
       let value = owner[keyPath: path].attributeValue
-      return value == blank[keyPath: path].attributeValue ? [] : [Attribute(name, value)]
-    } read: { reader, owner throws(OperatorError) in
-      if let value = try reader.take(name, as: Value.self) { owner[keyPath: path] = value }
+      return value == blank[keyPath: path].attributeValue ? nil : value
+    } read: { (value: Value?, owner) in
+      if let value { owner[keyPath: path] = value }
     }
   }
 
-  /// An attribute that is omitted if it equals a default that follows from earlier attributes.
+  /// An attribute that is omitted if it equals a default that follows from earlier attributes, as `defaultText` says.
   package static func optional<Value: AttributeConvertible>(
-    _ name: String, _ path: Path<Value>, default: @escaping @Sendable (Owner) -> Value
+    _ name: String, _ path: Path<Value>, _ meaning: String, _ defaultText: String,
+    default: @escaping @Sendable (Owner) -> Value
   ) -> Self {
-    Self(names: [name]) { owner, _ in
+    Self(name, meaning, default: { _ in defaultText }) { owner, _ in
       let value = owner[keyPath: path].attributeValue
-      return value == `default`(owner).attributeValue ? [] : [Attribute(name, value)]
-    } read: { reader, owner throws(OperatorError) in
-      owner[keyPath: path] = try reader.take(name, as: Value.self) ?? `default`(owner)
+      return value == `default`(owner).attributeValue ? nil : value
+    } read: { (value: Value?, owner) in
+      owner[keyPath: path] = value ?? `default`(owner)
     }
   }
 
   /// An attribute that is omitted if it is nil.
-  package static func optional<Value: AttributeConvertible>(_ name: String, _ path: Path<Value?>) -> Self {
-    Self(names: [name]) { owner, _ in
-      owner[keyPath: path].map { [Attribute(name, $0.attributeValue)] } ?? []
-    } read: { reader, owner throws(OperatorError) in
-      owner[keyPath: path] = try reader.take(name, as: Value.self)
+  package static func optional<Value: AttributeConvertible>(
+    _ name: String, _ path: Path<Value?>, _ meaning: String
+  ) -> Self {
+    Self(name, meaning, default: { _ in "none" }) { owner, _ in
+      owner[keyPath: path]?.attributeValue
+    } read: { (value: Value?, owner) in
+      owner[keyPath: path] = value
     }
   }
 
   /// The attributes of a part.
   package static func group<Part>(_ path: Path<Part>, _ schema: AttributeSchema<Part>) -> Self {
-    Self(names: schema.names) { owner, _ in
+    Self(rows: { _ in schema.rows }) { owner, _ in
       schema.write(owner[keyPath: path])
     } read: { reader, owner throws(OperatorError) in
       owner[keyPath: path] = try schema.read(&reader)
@@ -108,7 +143,7 @@ package struct AttributeField<Owner: Sendable>: Sendable {
 
   /// The attributes of an optional part; its first attribute, which is mandatory, indicates its presence.
   package static func group<Part>(_ path: Path<Part?>, _ schema: AttributeSchema<Part>) -> Self {
-    Self(names: schema.names) { owner, _ in
+    Self(rows: { _ in schema.rows }) { owner, _ in
       owner[keyPath: path].map(schema.write) ?? []
     } read: { reader, owner throws(OperatorError) in
       owner[keyPath: path] = schema.isPresent(in: reader) ? try schema.read(&reader) : nil

@@ -1,134 +1,65 @@
 // Written by dev/generate-elementwise.py from dev/elementwise. Do not edit.
 
 extension UnaryFunction {
-  package enum Kind: String, Hashable, Sendable, CaseIterable, AttributeConvertible {
-    /// `max(x, 0)`
-    case relu
-    /// `min(max(x, a), b)`
-    case clip
-    /// `x` where `x >= 0`, else `a * x`
+  package enum Kind: String, ElementwiseFunction {
+    case relu, clip
     case leakyRelu = "leaky_relu"
-    /// `x` where `x > 0`, else `a * (e^x - 1)`
-    case elu
-    /// `b * x` where `x > 0`, else `b * a * (e^x - 1)`
-    case selu
-    /// `1 / (1 + e^-x)`
-    case sigmoid
-    /// `min(max(a * x + b, 0), 1)`
+    case elu, selu, sigmoid
     case hardSigmoid = "hard_sigmoid"
-    /// `x * min(max(x / 6 + 1/2, 0), 1)`
     case hardSwish = "hard_swish"
-    /// `x / (1 + e^-x)`
-    case silu
-    /// Hyperbolic tangent.
-    case tanh
-    /// `ln(1 + e^x)`
-    case softplus
-    /// `x / (1 + |x|)`
-    case softsign
-    /// `x/2 * (1 + erf(x / sqrt 2))`
-    case gelu
-    /// `x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3)))`
+    case silu, tanh, softplus, softsign, gelu
     case geluTanh = "gelu_tanh"
-    /// `e^x`
-    case exp
-    /// `ln x`
-    case log
-    /// The square root.
-    case sqrt
-    /// `|x|`
-    case abs
-    /// `-x`
-    case negate
-    /// `1 / x`
-    case reciprocal
-    /// Rounded down.
-    case floor
-    /// Rounded up.
-    case ceil
-    /// To the nearest integer, ties to even.
-    case round
-    /// -1, 0 or 1.
-    case sign
-    /// The error function.
-    case erf
-    /// Of an angle in radians.
-    case sin
-    /// Of an angle in radians.
-    case cos
-    /// `x * x`
-    case square
-    /// `1 / sqrt(x + a)`
-    case rsqrt
-    /// `a * x + b`
-    case affine
-    /// Of an angle in radians.
-    case tan
-    case asin
-    case acos
-    case atan
-    case sinh
-    case cosh
-    case asinh
-    case acosh
-    case atanh
-    /// `2^x`
-    case exp2
-    /// 0 where `x < a`, else `x`
+    case exp, log, sqrt, abs, negate, reciprocal, floor, ceil, round, sign, erf, sin, cos, square, rsqrt, affine, tan,
+      asin, acos, atan, sinh, cosh, asinh, acosh, atanh, exp2
     case thresholdedRelu = "thresholded_relu"
-    /// Of booleans only.
     case logicalNot = "logical_not"
-    /// `a * tanh(b * x)`
     case scaledTanh = "scaled_tanh"
 
-    /// The function's number in kernels and shaders.
-    package var code: UInt32 {
-      switch self {
-      case .relu: 0
-      case .clip: 1
-      case .leakyRelu: 2
-      case .elu: 3
-      case .selu: 4
-      case .sigmoid: 5
-      case .hardSigmoid: 6
-      case .hardSwish: 7
-      case .silu: 8
-      case .tanh: 9
-      case .softplus: 10
-      case .softsign: 11
-      case .gelu: 12
-      case .geluTanh: 13
-      case .exp: 14
-      case .log: 15
-      case .sqrt: 16
-      case .abs: 17
-      case .negate: 18
-      case .reciprocal: 19
-      case .floor: 20
-      case .ceil: 21
-      case .round: 22
-      case .sign: 23
-      case .erf: 24
-      case .sin: 25
-      case .cos: 26
-      case .square: 27
-      case .rsqrt: 28
-      case .affine: 29
-      case .tan: 30
-      case .asin: 31
-      case .acos: 32
-      case .atan: 33
-      case .sinh: 34
-      case .cosh: 35
-      case .asinh: 36
-      case .acosh: 37
-      case .atanh: 38
-      case .exp2: 39
-      case .thresholdedRelu: 40
-      case .logicalNot: 41
-      case .scaledTanh: 42
-      }
-    }
+    package static let meanings: [Self: String] = [
+      .relu: "`max(x, 0)`",
+      .clip: "`min(max(x, a), b)`",
+      .leakyRelu: "`x` where `x >= 0`, else `a * x`",
+      .elu: "`x` where `x > 0`, else `a * (e^x - 1)`",
+      .selu: "`b * x` where `x > 0`, else `b * a * (e^x - 1)`",
+      .sigmoid: "`1 / (1 + e^-x)`",
+      .hardSigmoid: "`min(max(a * x + b, 0), 1)`",
+      .hardSwish: "`x * min(max(x / 6 + 1/2, 0), 1)`",
+      .silu: "`x / (1 + e^-x)`",
+      .tanh: "Hyperbolic tangent.",
+      .softplus: "`ln(1 + e^x)`",
+      .softsign: "`x / (1 + |x|)`",
+      .gelu: "`x/2 * (1 + erf(x / sqrt 2))`",
+      .geluTanh: "`x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3)))`",
+      .exp: "`e^x`",
+      .log: "`ln x`",
+      .sqrt: "The square root.",
+      .abs: "`|x|`",
+      .negate: "`-x`",
+      .reciprocal: "`1 / x`",
+      .floor: "Rounded down.",
+      .ceil: "Rounded up.",
+      .round: "To the nearest integer, ties to even.",
+      .sign: "-1, 0 or 1.",
+      .erf: "The error function.",
+      .sin: "Of an angle in radians.",
+      .cos: "Of an angle in radians.",
+      .square: "`x * x`",
+      .rsqrt: "`1 / sqrt(x + a)`",
+      .affine: "`a * x + b`",
+      .tan: "Of an angle in radians.",
+      .asin: "The angle in radians whose sine is x.",
+      .acos: "The angle in radians whose cosine is x.",
+      .atan: "The angle in radians whose tangent is x.",
+      .sinh: "`(e^x - e^-x) / 2`",
+      .cosh: "`(e^x + e^-x) / 2`",
+      .asinh: "`ln(x + sqrt(x^2 + 1))`",
+      .acosh: "`ln(x + sqrt(x^2 - 1))`",
+      .atanh: "`ln((1 + x) / (1 - x)) / 2`",
+      .exp2: "`2^x`",
+      .thresholdedRelu: "0 where `x < a`, else `x`",
+      .logicalNot: "Of booleans only.",
+      .scaledTanh: "`a * tanh(b * x)`",
+    ]
   }
 
   /// The numbers of what is no function of the table: to round to float16, and to leave x as it is.
@@ -166,55 +97,38 @@ extension UnaryFunction.Kind {
 }
 
 extension Binary {
-  package enum Function: String, Hashable, Sendable, CaseIterable, AttributeConvertible {
-    case add
-    case subtract
-    case multiply
-    case divide
-    case minimum
-    case maximum
-    /// `x ^ y`
-    case power
-    /// `floor(x / y)`
+  package enum Function: String, ElementwiseFunction {
+    case add, subtract, multiply, divide, minimum, maximum, power
     case floorDivide = "floor_divide"
-    /// `x - y * floor(x / y)`: the sign of the divisor.
-    case modulo
-    /// `x - y * trunc(x / y)`: the sign of the dividend.
-    case remainder
-    /// Of booleans, and of integers bit by bit, as the two after it.
+    case modulo, remainder
     case logicalAnd = "logical_and"
     case logicalOr = "logical_or"
     case logicalXor = "logical_xor"
-    /// `x * 2^y` of integers. A negative y is as one beyond all bits.
     case shiftLeft = "shift_left"
-    /// `floor(x / 2^y)` of integers. A negative y is as one beyond all bits.
     case shiftRight = "shift_right"
 
-    /// The function's number in kernels and shaders.
-    package var code: UInt32 {
-      switch self {
-      case .add: 0
-      case .subtract: 1
-      case .multiply: 2
-      case .divide: 3
-      case .minimum: 4
-      case .maximum: 5
-      case .power: 6
-      case .floorDivide: 7
-      case .modulo: 8
-      case .remainder: 9
-      case .logicalAnd: 10
-      case .logicalOr: 11
-      case .logicalXor: 12
-      case .shiftLeft: 13
-      case .shiftRight: 14
-      }
-    }
+    package static let meanings: [Self: String] = [
+      .add: "`x + y`",
+      .subtract: "`x - y`",
+      .multiply: "`x * y`",
+      .divide: "`x / y`",
+      .minimum: "`min(x, y)`",
+      .maximum: "`max(x, y)`",
+      .power: "`x ^ y`",
+      .floorDivide: "`floor(x / y)`",
+      .modulo: "`x - y * floor(x / y)`: the sign of the divisor.",
+      .remainder: "`x - y * trunc(x / y)`: the sign of the dividend.",
+      .logicalAnd: "Of booleans, and of integers bit by bit.",
+      .logicalOr: "Of booleans, and of integers bit by bit.",
+      .logicalXor: "Of booleans, and of integers bit by bit.",
+      .shiftLeft: "`x * 2^y` of integers. A negative y is as one beyond all bits.",
+      .shiftRight: "`floor(x / 2^y)` of integers. A negative y is as one beyond all bits.",
+    ]
   }
 }
 
 extension Compare {
-  package enum Function: String, Hashable, Sendable, CaseIterable, AttributeConvertible {
+  package enum Function: String, ElementwiseFunction {
     case equal
     case notEqual = "not_equal"
     case less
@@ -222,73 +136,48 @@ extension Compare {
     case greater
     case greaterOrEqual = "greater_or_equal"
 
-    /// The function's number in kernels and shaders.
-    package var code: UInt32 {
-      switch self {
-      case .equal: 0
-      case .notEqual: 1
-      case .less: 2
-      case .lessOrEqual: 3
-      case .greater: 4
-      case .greaterOrEqual: 5
-      }
-    }
+    package static let meanings: [Self: String] = [
+      .equal: "`x = y`",
+      .notEqual: "`x ≠ y`",
+      .less: "`x < y`",
+      .lessOrEqual: "`x ≤ y`",
+      .greater: "`x > y`",
+      .greaterOrEqual: "`x ≥ y`",
+    ]
   }
 }
 
 extension Reduce {
-  package enum Function: String, Hashable, Sendable, CaseIterable, AttributeConvertible {
-    case sum
-    case mean
-    case maximum
-    case minimum
-    case product
-    /// `Σ|x|`
-    case l1
-    /// `sqrt(Σx²)`
-    case l2
-    /// `Σx²`
+  package enum Function: String, ElementwiseFunction {
+    case sum, mean, maximum, minimum, product, l1, l2
     case sumOfSquares = "sum_of_squares"
-    /// `ln Σx`
     case logSum = "log_sum"
-    /// `ln Σe^x`
     case logSumExp = "log_sum_exp"
 
-    /// The function's number in kernels and shaders.
-    package var code: UInt32 {
-      switch self {
-      case .sum: 0
-      case .mean: 1
-      case .maximum: 2
-      case .minimum: 3
-      case .product: 4
-      case .l1: 5
-      case .l2: 6
-      case .sumOfSquares: 7
-      case .logSum: 8
-      case .logSumExp: 9
-      }
-    }
+    package static let meanings: [Self: String] = [
+      .sum: "`Σx`",
+      .mean: "`Σx / n`",
+      .maximum: "`max x`",
+      .minimum: "`min x`",
+      .product: "`Πx`",
+      .l1: "`Σ|x|`",
+      .l2: "`sqrt(Σx²)`",
+      .sumOfSquares: "`Σx²`",
+      .logSum: "`ln Σx`",
+      .logSumExp: "`ln Σe^x`",
+    ]
   }
 }
 
 /// What a scatter does with an element and the update that falls on it.
-package enum ScatterReduction: String, Hashable, Sendable, CaseIterable, AttributeConvertible {
-  /// The update takes the place of the element; of several the last in row-major order.
-  case replace
-  case add
-  case multiply
-  case minimum
-  case maximum
+package enum ScatterReduction: String, ElementwiseFunction {
+  case replace, add, multiply, minimum, maximum
 
-  /// The function's number in kernels and shaders.
-  package var code: UInt32 {
-    switch self {
-    case .replace: 0
-    case .add: 1
-    case .multiply: 2
-    case .minimum: 3
-    case .maximum: 4
-    }
-  }
+  package static let meanings: [Self: String] = [
+    .replace: "The update takes the place of the element; of several the last in row-major order.",
+    .add: "`y + update`",
+    .multiply: "`y * update`",
+    .minimum: "`min(y, update)`",
+    .maximum: "`max(y, update)`",
+  ]
 }
