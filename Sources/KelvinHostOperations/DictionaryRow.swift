@@ -2,7 +2,7 @@ package import KelvinGraph
 
 /// Turns the numbers of a dictionary with integer keys into one row: in the order of the keys, or each at the index
 /// given by its key (ONNX's `CastMap`).
-package struct DictionaryRow: HostOperation {
+package struct DictionaryRow: OneInputOperation {
   package static let name = "dictionary_row"
   package let scalar: ScalarType
   /// The length of the row if keys are indices; nil for a row in the order of the keys.
@@ -16,9 +16,6 @@ package struct DictionaryRow: HostOperation {
     self.input = input
     self.output = output
   }
-
-  package var inputs: [String] { [input] }
-  package var outputs: [String] { [output] }
 
   package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
     [length.map { .tensor(TensorType(scalar, [1, $0])) } ?? .unknown]

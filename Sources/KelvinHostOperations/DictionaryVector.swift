@@ -2,7 +2,7 @@ package import KelvinGraph
 
 /// Turns a dictionary's numbers into a vector in the order of a vocabulary. A word that the dictionary lacks has the
 /// value 0; words that the vocabulary lacks are ignored (ONNX's and Core ML's `DictVectorizer`).
-package struct DictionaryVector: HostOperation {
+package struct DictionaryVector: OneInputOperation {
   package static let name = "dictionary_vector"
   package let vocabulary: Labels
   /// The type of the tensor, which has as many elements as there are words.
@@ -22,9 +22,6 @@ package struct DictionaryVector: HostOperation {
     self.output = output
     places = vocabulary.column.places
   }
-
-  package var inputs: [String] { [input] }
-  package var outputs: [String] { [output] }
 
   package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] { [.tensor(type)] }
 

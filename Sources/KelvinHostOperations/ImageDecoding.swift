@@ -3,7 +3,7 @@ import KelvinImages
 
 /// Decodes an image file, given as a tensor of bytes, into pixels `[height, width, channels]`. The file's orientation
 /// metadata is ignored (ONNX's `ImageDecoder`).
-package struct ImageDecoding: HostOperation {
+package struct ImageDecoding: OneInputOperation {
   package enum Channels: String, Hashable, Sendable {
     case rgb = "RGB"
     case bgr = "BGR"
@@ -21,9 +21,6 @@ package struct ImageDecoding: HostOperation {
     self.input = input
     self.output = output
   }
-
-  package var inputs: [String] { [input] }
-  package var outputs: [String] { [output] }
 
   package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
     let file = try tensor(0, inputs)

@@ -87,10 +87,9 @@ package struct ItemRecommendation: HostOperation {
     let left = exclusion ?? Set(given.map(\.place))
     let candidates = totals.indices.filter { restriction?.contains($0) != false && !left.contains($0) }
     let chosen = candidates.sorted { (totals[$0], $1) > (totals[$1], $0) }.prefix(most)
-    let labels = items.picked(chosen)
     var results: [HostValue] = []
-    if list != nil { results.append(labels.value) }
-    if scores != nil { results.append(.dictionary(HostDictionary(labels, chosen.map { totals[$0] }))) }
+    if list != nil { results.append(items.value(at: chosen)) }
+    if scores != nil { results.append(.dictionary(HostDictionary(items.picked(chosen), chosen.map { totals[$0] }))) }
     return results
   }
 
@@ -129,13 +128,6 @@ extension Labels {
     switch self {
     case .strings(let labels): .strings(places.map { labels[$0] })
     case .integers(let labels): .integers(places.map { labels[$0] })
-    }
-  }
-
-  fileprivate var value: HostValue {
-    switch self {
-    case .strings(let labels): .strings(StringTensor(labels, [labels.count]))
-    case .integers(let labels): .tensor(Tensor(labels, [labels.count]))
     }
   }
 }

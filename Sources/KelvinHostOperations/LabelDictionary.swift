@@ -2,7 +2,7 @@ package import KelvinGraph
 
 /// Turns the scores of labels into a dictionary, or each row of scores into one (ONNX's `ZipMap`). Equal labels have
 /// the largest of their scores; not-a-number is less than every number.
-package struct LabelDictionary: HostOperation {
+package struct LabelDictionary: OneOutputOperation {
   package static let name = "label_dictionary"
 
   package enum Rows: Sendable, Hashable {
@@ -53,7 +53,6 @@ package struct LabelDictionary: HostOperation {
   }
 
   package var inputs: [String] { [scores] }
-  package var outputs: [String] { [output] }
 
   package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
     if case .tensor(let type) = inputs[0] { try check(type.shape.count) }

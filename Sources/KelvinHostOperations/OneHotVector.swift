@@ -1,7 +1,7 @@
 package import KelvinGraph
 
 /// Turns each element into a vector with 1 at the index of its category and 0 elsewhere. The shape gains a last axis.
-package struct OneHotVector: HostOperation {
+package struct OneHotVector: OneInputOperation {
   package static let name = "one_hot_vector"
   package let categories: Column
   /// Whether an element without a category becomes a vector of zeros; otherwise it is refused.
@@ -23,15 +23,9 @@ package struct OneHotVector: HostOperation {
     places = categories.places
   }
 
-  package var inputs: [String] { [input] }
-  package var outputs: [String] { [output] }
-
   package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
-    switch inputs[0] {
-    case .strings(let shape): [.tensor(TensorType(.float32, try self.shape(shape)))]
-    case .tensor(let type): [.tensor(TensorType(.float32, try shape(type.shape)))]
-    default: [.unknown]
-    }
+    guard let shape = inputs[0].shape else { return [.unknown] }
+    return [.tensor(TensorType(.float32, try self.shape(shape)))]
   }
 
   package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {

@@ -1,7 +1,7 @@
 package import KelvinGraph
 
 /// Reinterprets the bits of a tensor's elements as another type of the same size (ONNX's `BitCast`).
-package struct TensorBits: HostOperation {
+package struct TensorBits: OneInputOperation {
   package static let name = "tensor_bits"
   package let scalar: ScalarType
   package let input: String
@@ -12,9 +12,6 @@ package struct TensorBits: HostOperation {
     self.input = input
     self.output = output
   }
-
-  package var inputs: [String] { [input] }
-  package var outputs: [String] { [output] }
 
   package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
     guard case .tensor(let type) = inputs[0] else { return [.unknown] }

@@ -1,7 +1,7 @@
 package import KelvinGraph
 
 /// Returns the label of the largest score, the first of equal ones; not-a-number is less than every number.
-package struct TopLabel: HostOperation {
+package struct TopLabel: OneOutputOperation {
   package static let name = "top_label"
   package var labels: Labels
   /// The tensor that holds one score for each label.
@@ -18,7 +18,6 @@ package struct TopLabel: HostOperation {
   }
 
   package var inputs: [String] { [scores] }
-  package var outputs: [String] { [output] }
 
   package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
     if case .tensor(let type) = inputs[0] { try check(type.shape.count) }
@@ -28,11 +27,7 @@ package struct TopLabel: HostOperation {
   package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
     let scores = try tensor(0, inputs).doubles
     try check(scores.count)
-    let best = winner(scores[...])
-    switch labels {
-    case .strings(let labels): return [.strings(StringTensor([labels[best]], [1]))]
-    case .integers(let labels): return [.tensor(Tensor([labels[best]], [1]))]
-    }
+    return [labels.value(at: [winner(scores[...])])]
   }
 
   /// Returns the index of the largest among the first scores, as many as there are labels.

@@ -2,7 +2,7 @@ package import KelvinGraph
 
 /// Maps each element by a table: from a string to an index, or from an index to a string (ONNX's `LabelEncoder` and
 /// `CategoryMapper`, Core ML's `CategoricalMapping`). The shape stays.
-package struct ValueMap: HostOperation {
+package struct ValueMap: OneInputOperation {
   package static let name = "value_map"
   package let keys: Column
   package let values: Column
@@ -25,16 +25,8 @@ package struct ValueMap: HostOperation {
     places = keys.places
   }
 
-  package var inputs: [String] { [input] }
-  package var outputs: [String] { [output] }
-
   package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
-    let shape: Shape
-    switch inputs[0] {
-    case .strings(let known): shape = known
-    case .tensor(let type): shape = type.shape
-    default: return [.unknown]
-    }
+    guard let shape = inputs[0].shape else { return [.unknown] }
     switch values {
     case .strings: return [.strings(shape)]
     case .integers: return [.tensor(TensorType(.int64, shape))]

@@ -1,7 +1,7 @@
 package import KelvinGraph
 
 /// Copies a value to a slot of another name.
-package struct ValuePass: HostOperation {
+package struct ValuePass: OneInputOperation {
   package static let name = "value_pass"
   package let input: String
   package let output: String
@@ -10,9 +10,6 @@ package struct ValuePass: HostOperation {
     self.input = input
     self.output = output
   }
-
-  package var inputs: [String] { [input] }
-  package var outputs: [String] { [output] }
 
   package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] { inputs }
   package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] { inputs }

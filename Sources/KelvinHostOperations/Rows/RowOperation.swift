@@ -1,7 +1,7 @@
 package import KelvinGraph
 
 /// A classical model on tensors.
-package struct RowOperation<Function: RowFunction>: HostOperation {
+package struct RowOperation<Function: RowFunction>: OneOutputOperation {
   package static var name: String { Function.name }
   package let function: Function
   package let layout: RowLayout
@@ -19,8 +19,6 @@ package struct RowOperation<Function: RowFunction>: HostOperation {
     self.output = output
     self.scalar = scalar
   }
-
-  package var outputs: [String] { [output] }
 
   package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
     guard let extent = try layout.extent(inputs, of: self) else { return [.unknown] }
@@ -78,11 +76,6 @@ package struct ClassifierOperation<Classifier: RowClassifier>: HostOperation {
     try extent.check(classifier.widths, of: self)
     let shape = try extent.shape(classifier.scoreCount, of: self)
     let (winners, scores) = classifier.classify(rows)
-    let named: HostValue =
-      switch labels {
-      case .strings(let labels): .strings(StringTensor(winners.map { labels[$0] }, [rows.count]))
-      case .integers(let labels): .tensor(Tensor(winners.map { labels[$0] }, [rows.count]))
-      }
-    return [named, .tensor(Tensor(TensorType(.float32, shape), rounding: scores))]
+    return [labels.value(at: winners), .tensor(Tensor(TensorType(.float32, shape), rounding: scores))]
   }
 }

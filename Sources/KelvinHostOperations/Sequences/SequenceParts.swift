@@ -49,7 +49,7 @@ package struct SequenceParts: HostOperation {
 }
 
 /// Turns the outputs of a graph for a sequence of tensors, or an optional value, into the value itself.
-package struct SequenceOfParts: HostOperation {
+package struct SequenceOfParts: OneOutputOperation {
   package static let name = "sequence_of_parts"
   package let output: String
   /// The separator in the slots' names: ``SequenceLayout/slots(of:mark:)``.
@@ -64,7 +64,6 @@ package struct SequenceOfParts: HostOperation {
     let slots = SequenceLayout.slots(of: output, mark: mark)
     return [slots.elements, slots.layout]
   }
-  package var outputs: [String] { [output] }
 
   package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
     let elements = try tensor(0, inputs)

@@ -3,7 +3,7 @@ package import KelvinGraph
 /// A 32-bit hash of each string, or of the bits of each number (`com.microsoft.MurmurHash3`).
 ///
 /// Reference: Austin Appleby, MurmurHash3, the 32-bit variant.
-package struct ElementHash: HostOperation {
+package struct ElementHash: OneInputOperation {
   package static let name = "element_hash"
   package let seed: UInt32
   /// The type of the results: `uint32`, or `int32` for the same bits.
@@ -22,15 +22,8 @@ package struct ElementHash: HostOperation {
     self.output = output
   }
 
-  package var inputs: [String] { [input] }
-  package var outputs: [String] { [output] }
-
   package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
-    switch inputs[0] {
-    case .strings(let shape): [.tensor(TensorType(scalar, shape))]
-    case .tensor(let type): [.tensor(TensorType(scalar, type.shape))]
-    default: [.unknown]
-    }
+    [inputs[0].shape.map { .tensor(TensorType(scalar, $0)) } ?? .unknown]
   }
 
   package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {

@@ -1,7 +1,7 @@
 package import KelvinGraph
 
 /// Concatenates each string of one tensor with its counterpart in another (ONNX's `StringConcat`).
-package struct StringConcatenation: HostOperation {
+package struct StringConcatenation: OneOutputOperation {
   package static let name = "string_concatenation"
   package let pair: StringPair
   package let output: String
@@ -12,7 +12,6 @@ package struct StringConcatenation: HostOperation {
   }
 
   package var inputs: [String] { pair.slots }
-  package var outputs: [String] { [output] }
 
   package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
     [try pair.shape(inputs, of: self).map { .strings($0) } ?? .unknown]

@@ -1,7 +1,7 @@
 package import KelvinGraph
 
 /// Compares each string of one tensor with its counterpart in another, scalar by scalar (ONNX's `Equal` of strings).
-package struct StringEquality: HostOperation {
+package struct StringEquality: OneOutputOperation {
   package static let name = "string_equality"
   package let pair: StringPair
   package let output: String
@@ -12,7 +12,6 @@ package struct StringEquality: HostOperation {
   }
 
   package var inputs: [String] { pair.slots }
-  package var outputs: [String] { [output] }
 
   package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
     [try pair.shape(inputs, of: self).map { .tensor(TensorType(.bool, $0)) } ?? .unknown]

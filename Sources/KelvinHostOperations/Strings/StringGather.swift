@@ -1,7 +1,7 @@
 package import KelvinGraph
 
 /// Gathers strings by their indices along an axis; negative indices count from the end.
-package struct StringGather: HostOperation {
+package struct StringGather: OneOutputOperation {
   package static let name = "string_gather"
 
   package let strings: HostOperand<StringTensor>
@@ -24,32 +24,20 @@ package struct StringGather: HostOperation {
   }
 
   package var inputs: [String] { [strings.slot, indices.slot].compactMap { $0 } }
-  package var outputs: [String] { [output] }
 
   package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
-    var (known, picked): (Shape?, Shape?)
-    var pending = inputs[...]
-    switch strings {
-    case .constant(let strings): known = strings.shape
-    case .slot: if case .strings(let shape)? = pending.popFirst() { known = shape }
-    }
+    var picked: Shape?
     switch indices {
     case .constant(let list): picked = [list.count]
-    case .slot: if case .tensor(let type)? = pending.popFirst() { picked = type.shape }
+    case .slot: if case .tensor(let type)? = inputs.last { picked = type.shape }
     }
-    guard let known, let picked else { return [.unknown] }
+    guard let known = [strings].shapes(inputs)[0], let picked else { return [.unknown] }
     return [.strings(try shape(known, picked).whole)]
   }
 
   package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
-    let strings: StringTensor
     var position = 0
-    switch self.strings {
-    case .constant(let known): strings = known
-    case .slot:
-      strings = try self.strings(0, inputs)
-      position = 1
-    }
+    let strings = try strings([self.strings], inputs, from: &position)[0]
     let picked: (list: [Int], shape: Shape)
     switch indices {
     case .constant(let list): picked = (list, [list.count])

@@ -92,20 +92,9 @@ package struct StringIndices: HostOperation {
   package var piece: StringPiece { order == .distinct ? .table(list) : .list(list, start: start) }
 
   package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
-    var pending = inputs.suffix(sources.count { $0.slot != nil })
-    var types: [HostType] = [.unknown, .tensor(TensorType(.int64, []))]
-    for source in sources {
-      switch source {
-      case .constant(let strings): types.append(.tensor(TensorType(.int64, strings.shape)))
-      case .slot:
-        guard case .strings(let shape)? = pending.popFirst() else {
-          types.append(.unknown)
-          continue
-        }
-        types.append(.tensor(TensorType(.int64, shape)))
-      }
-    }
-    return types
+    let shapes = sources.shapes(inputs.suffix(sources.count { $0.slot != nil }))
+    return [.unknown, .tensor(TensorType(.int64, []))]
+      + shapes.map { $0.map { .tensor(TensorType(.int64, $0)) } ?? .unknown }
   }
 
   package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
@@ -116,15 +105,7 @@ package struct StringIndices: HostOperation {
       table = try self.table(position, inputs)
       position += 1
     }
-    var given: [StringTensor] = []
-    for source in sources {
-      switch source {
-      case .constant(let strings): given.append(strings)
-      case .slot:
-        given.append(try strings(position, inputs))
-        position += 1
-      }
-    }
+    let given = try strings(sources, inputs, from: &position)
     guard given.reduce(0, { $0 + $1.strings.count }) <= StringTensor.countLimit else {
       throw refused(0, "they are more than \(StringTensor.countLimit) strings", remedy: "give fewer")
     }
@@ -157,7 +138,7 @@ package struct StringIndices: HostOperation {
 }
 
 /// Returns the strings of indices (see ``StringIndices``), in the shape of the indices.
-package struct StringsAtIndices: HostOperation {
+package struct StringsAtIndices: OneOutputOperation {
   package static let name = "strings_at_indices"
   package let known: KnownStrings
   /// The pieces that may contain the indices, in ascending order of these.
@@ -173,7 +154,6 @@ package struct StringsAtIndices: HostOperation {
   }
 
   package var inputs: [String] { pieces.flatMap(\.slots) + [places] }
-  package var outputs: [String] { [output] }
 
   package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
     guard case .tensor(let type)? = inputs.last else { return [.unknown] }

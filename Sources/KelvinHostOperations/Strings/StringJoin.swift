@@ -1,7 +1,7 @@
 package import KelvinGraph
 
 /// Concatenates arrays of strings along an axis (ONNX's `Concat`).
-package struct StringJoin: HostOperation {
+package struct StringJoin: OneOutputOperation {
   package static let name = "string_join"
   package let parts: [HostOperand<StringTensor>]
   /// The axis; a negative one counts from the end.
@@ -19,34 +19,17 @@ package struct StringJoin: HostOperation {
   }
 
   package var inputs: [String] { parts.compactMap(\.slot) }
-  package var outputs: [String] { [output] }
 
   package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
-    var pending = inputs[...]
-    var shapes: [Shape] = []
-    for part in parts {
-      switch part {
-      case .constant(let strings): shapes.append(strings.shape)
-      case .slot:
-        guard case .strings(let shape)? = pending.popFirst() else { return [.unknown] }
-        shapes.append(shape)
-      }
-    }
+    let shapes = parts.shapes(inputs).compactMap { $0 }
+    guard shapes.count == parts.count else { return [.unknown] }
     // If the standard sizes of strings differ, callers may give others.
     return [(try? joined(shapes)).map { .strings($0.shape) } ?? .unknown]
   }
 
   package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
-    var given: [StringTensor] = []
     var position = 0
-    for part in parts {
-      switch part {
-      case .constant(let strings): given.append(strings)
-      case .slot:
-        given.append(try strings(position, inputs))
-        position += 1
-      }
-    }
+    let given = try strings(parts, inputs, from: &position)
     let (shape, axis) = try joined(given.map(\.shape))
     var strings: [String] = []
     strings.reserveCapacity(shape.count)

@@ -1,7 +1,7 @@
 package import KelvinGraph
 
 /// Tells which strings a regular expression matches completely (ONNX's `RegexFullMatch`).
-package struct StringMatch: HostOperation {
+package struct StringMatch: OneInputOperation {
   package static let name = "string_match"
   package let expression: RegularExpression
   package let input: String
@@ -12,9 +12,6 @@ package struct StringMatch: HostOperation {
     self.input = input
     self.output = output
   }
-
-  package var inputs: [String] { [input] }
-  package var outputs: [String] { [output] }
 
   package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
     guard case .strings(let shape) = inputs[0] else { return [.unknown] }

@@ -2,7 +2,7 @@ package import KelvinGraph
 
 /// Removes stop words from a list of strings and changes the case (ONNX's `StringNormalizer`). If no string remains,
 /// the result is a list of one empty string.
-package struct StringNormalizer: HostOperation {
+package struct StringNormalizer: OneInputOperation {
   package static let name = "string_normalizer"
 
   package enum Case: Hashable, Sendable {
@@ -25,9 +25,6 @@ package struct StringNormalizer: HostOperation {
     self.output = output
     words = Set(distinguishesCase ? stopWords : stopWords.map { $0.lowercased() })
   }
-
-  package var inputs: [String] { [input] }
-  package var outputs: [String] { [output] }
 
   package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
     let strings = try strings(0, inputs)

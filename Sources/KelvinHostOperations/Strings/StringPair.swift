@@ -14,33 +14,17 @@ package struct StringPair: Hashable, Sendable {
 
   /// Returns the shape of the pairs, if the types of the slots determine it.
   func shape(_ inputs: [HostType], of step: some HostOperation) throws(HostOperationError) -> Shape? {
-    var pending = inputs[...]
-    var shapes: [Shape] = []
-    for operand in [first, second] {
-      switch operand {
-      case .constant(let strings): shapes.append(strings.shape)
-      case .slot:
-        guard case .strings(let shape)? = pending.popFirst() else { return nil }
-        shapes.append(shape)
-      }
-    }
-    return try broadcast(shapes[0], shapes[1], of: step)
+    let shapes = [first, second].shapes(inputs)
+    guard let first = shapes[0], let second = shapes[1] else { return nil }
+    return try broadcast(first, second, of: step)
   }
 
   /// Returns each element of one operand with its counterpart in the other, row-major.
   func pairs(_ inputs: [HostValue], of step: some HostOperation) throws(HostOperationError) -> (
     pairs: [(String, String)], shape: Shape
   ) {
-    var operands: [StringTensor] = []
     var position = 0
-    for operand in [first, second] {
-      switch operand {
-      case .constant(let strings): operands.append(strings)
-      case .slot:
-        operands.append(try step.strings(position, inputs))
-        position += 1
-      }
-    }
+    let operands = try step.strings([first, second], inputs, from: &position)
     let shape = try broadcast(operands[0].shape, operands[1].shape, of: step)
     let (left, right) = (operands[0].places(broadcastTo: shape), operands[1].places(broadcastTo: shape))
     return (zip(left, right).map { (operands[0].strings[$0], operands[1].strings[$1]) }, shape)

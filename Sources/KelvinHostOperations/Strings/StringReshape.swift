@@ -2,7 +2,7 @@ package import KelvinGraph
 
 /// Returns the same strings in another shape, or in their own (ONNX's `Reshape`, `Flatten`, `Squeeze`, `Unsqueeze`,
 /// `Identity`). Negative axes count from the end.
-package struct StringReshape: HostOperation {
+package struct StringReshape: OneOutputOperation {
   package static let name = "string_reshape"
 
   package enum Change: Hashable, Sendable {
@@ -29,24 +29,15 @@ package struct StringReshape: HostOperation {
   }
 
   package var inputs: [String] { [input.slot].compactMap { $0 } }
-  package var outputs: [String] { [output] }
 
   package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
-    let shape: Shape
-    switch (input, inputs.first) {
-    case (.constant(let strings), _): shape = strings.shape
-    case (.slot, .strings(let given)?): shape = given
-    case (.slot, _): return [.unknown]
-    }
+    guard let shape = [input].shapes(inputs)[0] else { return [.unknown] }
     return [.strings(try changed(shape))]
   }
 
   package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
-    let strings: StringTensor
-    switch input {
-    case .constant(let known): strings = known
-    case .slot: strings = try self.strings(0, inputs)
-    }
+    var position = 0
+    let strings = try strings([input], inputs, from: &position)[0]
     return [.strings(StringTensor(strings.strings, try changed(strings.shape)))]
   }
 

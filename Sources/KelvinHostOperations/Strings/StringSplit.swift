@@ -31,16 +31,9 @@ package struct StringSplit: HostOperation {
   package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
     let strings = try strings(0, inputs)
     let split = strings.strings.map(parts(of:))
-    let most = split.reduce(0) { max($0, $1.count) }
-    let shape = Shape(strings.shape.dimensions + [most])
-    guard StringTensor.takes(shape) else {
-      throw refused(
-        0, "\(strings.strings.count) strings of up to \(most) parts are more than \(StringTensor.countLimit) strings",
-        remedy: "give fewer or shorter ones")
-    }
-    let padded = split.flatMap { parts in parts + [String](repeating: "", count: most - parts.count) }
     return [
-      .strings(StringTensor(padded, shape)), .tensor(Tensor(split.map { Int64($0.count) }, strings.shape)),
+      .strings(try StringTensor(split, strings.shape, padding: "", "parts", of: self)),
+      .tensor(Tensor(split.map { Int64($0.count) }, strings.shape)),
     ]
   }
 

@@ -2,7 +2,7 @@ package import KelvinGraph
 
 /// Splits each string into tokens. They are a last axis with the size of the greatest number of tokens, padded with a
 /// string (ONNX Runtime's `Tokenizer`).
-package struct StringTokens: HostOperation {
+package struct StringTokens: OneInputOperation {
   package static let name = "string_tokens"
 
   package enum Rule: Hashable, Sendable {
@@ -31,24 +31,13 @@ package struct StringTokens: HostOperation {
     self.output = output
   }
 
-  package var inputs: [String] { [input] }
-  package var outputs: [String] { [output] }
-
   package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
     let strings = try strings(0, inputs)
     let rows = strings.strings.map { string in
       let tokens = tokens(of: Array(string.unicodeScalars))
       return isMarked ? ["\u{2}"] + tokens + ["\u{3}"] : tokens
     }
-    let most = rows.reduce(0) { max($0, $1.count) }
-    let shape = Shape(strings.shape.dimensions + [most])
-    guard StringTensor.takes(shape) else {
-      throw refused(
-        0, "\(strings.strings.count) strings of up to \(most) tokens are more than \(StringTensor.countLimit) strings",
-        remedy: "give fewer or shorter ones")
-    }
-    let padded = rows.flatMap { $0 + [String](repeating: padding, count: most - $0.count) }
-    return [.strings(StringTensor(padded, shape))]
+    return [.strings(try StringTensor(rows, strings.shape, padding: padding, "tokens", of: self))]
   }
 
   private func tokens(of string: [Unicode.Scalar]) -> [String] {

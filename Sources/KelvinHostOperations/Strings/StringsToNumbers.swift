@@ -1,7 +1,7 @@
 package import KelvinGraph
 
 /// Parses strings in decimal or scientific notation as numbers (ONNX's `Cast` of strings). Integers are truncated.
-package struct StringsToNumbers: HostOperation {
+package struct StringsToNumbers: OneInputOperation {
   package static let name = "strings_to_numbers"
   package let scalar: ScalarType
   package let input: String
@@ -12,9 +12,6 @@ package struct StringsToNumbers: HostOperation {
     self.input = input
     self.output = output
   }
-
-  package var inputs: [String] { [input] }
-  package var outputs: [String] { [output] }
 
   package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
     guard case .strings(let shape) = inputs[0] else { return [.unknown] }
@@ -51,7 +48,7 @@ package struct StringsToNumbers: HostOperation {
 }
 
 /// Formats numbers as strings with the fewest digits that identify them (ONNX's `Cast` to strings).
-package struct NumbersToStrings: HostOperation {
+package struct NumbersToStrings: OneInputOperation {
   package static let name = "numbers_to_strings"
   package let input: String
   package let output: String
@@ -60,9 +57,6 @@ package struct NumbersToStrings: HostOperation {
     self.input = input
     self.output = output
   }
-
-  package var inputs: [String] { [input] }
-  package var outputs: [String] { [output] }
 
   package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
     guard case .tensor(let type) = inputs[0] else { return [.unknown] }

@@ -2,7 +2,7 @@ package import KelvinGraph
 
 /// Counts the n-grams of a pool in a list of words, or in each of several lists. The words of an n-gram may be
 /// adjacent, or have up to a number of skipped words between them (ONNX's `TfIdfVectorizer`).
-package struct TermCounts: HostOperation {
+package struct TermCounts: OneInputOperation {
   package static let name = "term_counts"
 
   package struct Term: Hashable, Sendable {
@@ -61,16 +61,8 @@ package struct TermCounts: HostOperation {
     tree = TermTree(terms.map { term in term.words.map { places[keys[$0]] ?? $0 } })
   }
 
-  package var inputs: [String] { [input] }
-  package var outputs: [String] { [output] }
-
   package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
-    let shape: Shape
-    switch inputs[0] {
-    case .strings(let known): shape = known
-    case .tensor(let type): shape = type.shape
-    default: return [.unknown]
-    }
+    guard let shape = inputs[0].shape else { return [.unknown] }
     return [.tensor(TensorType(.float32, try result(shape)))]
   }
 
