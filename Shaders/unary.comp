@@ -4,13 +4,13 @@
 #include "common.glsl"
 #include "functions.glsl"
 
-layout(constant_id = 1) const uint FUNCTION = UNARY_NONE;
+layout(constant_id = 1) const uint VARIANT = UNARY_NONE;   // s.function
 
-layout(push_constant) uniform Parameters { int count; float a, b; };
+layout(push_constant) uniform Parameters { ROW_PARAMETERS uint function; float a, b; } s;
 layout(binding = 0) writeonly buffer Output { STORED_VECTOR y[]; };
 HALF_VECTORS(1, x)
 
 void main() {
   int index = flatPosition();
-  if (index < count) y[index] = STORED_VECTOR(apply(FUNCTION, x(index), a, b));
+  if (index < s.rowLength) y[index] = STORED_VECTOR(apply(VARIANT, x(index), s.a, s.b));
 }

@@ -18,9 +18,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 TABLES = ROOT / "dev/elementwise"
 NOTE = "Written by dev/generate-elementwise.py from dev/elementwise. Do not edit."
 
-# The largest number in a family, and the two numbers that are not functions of a table.
+# The largest number in a family, and the number that stands for no function.
 LIMIT = 253
-ROUNDS_TO_HALF = 254
 NONE = 255
 
 COLUMNS = {
@@ -102,8 +101,7 @@ def swift_kinds(families):
     unary = families["unary"]
     lines = [f"// {NOTE}", "", "extension UnaryFunction {"] + swift_enum(unary, "Kind", 2)
     lines += ["",
-              "  /// The numbers of what is no function of the table: to round to float16, and to leave x as it is.",
-              f"  package static let roundsToHalfCode: UInt32 = {ROUNDS_TO_HALF}",
+              "  /// The number that stands for no function.",
               f"  package static let noneCode: UInt32 = {NONE}", "}", "", "extension UnaryFunction.Kind {"]
     lines += swift_property(unary, "How many of `a` and `b` it reads.", "parameterCount", "Int",
                             lambda row: row.get("parameters", 0))
@@ -173,7 +171,7 @@ def glsl_numbers(families):
     for family, rows in families.items():
         for key, row in rows.items():
             lines.append(f"const uint {family.upper()}_{key.upper()} = {row['number']}u;")
-    return lines + [f"const uint UNARY_ROUNDS_TO_HALF = {ROUNDS_TO_HALF}u;", f"const uint UNARY_NONE = {NONE}u;"]
+    return lines + [f"const uint UNARY_NONE = {NONE}u;"]
 
 
 def glsl_unary(families):
@@ -181,7 +179,7 @@ def glsl_unary(families):
              "float apply(uint function, float x, float a, float b) {", "  switch (function) {"]
     lines += [f"  case UNARY_{key.upper()}: return {row['glsl']};" for key, row in families["unary"].items()
               if "glsl" in row]
-    return lines + ["  case UNARY_ROUNDS_TO_HALF: return halfValue(halfBits(x));", "  default: return x;", "  }", "}"]
+    return lines + ["  default: return x;", "  }", "}"]
 
 
 def glsl_binary(families):

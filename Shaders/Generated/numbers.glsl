@@ -79,5 +79,4 @@ const uint SCATTER_ADD = 1u;
 const uint SCATTER_MULTIPLY = 2u;
 const uint SCATTER_MINIMUM = 3u;
 const uint SCATTER_MAXIMUM = 4u;
-const uint UNARY_ROUNDS_TO_HALF = 254u;
 const uint UNARY_NONE = 255u;

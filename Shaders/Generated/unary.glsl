@@ -45,7 +45,6 @@ float apply(uint function, float x, float a, float b) {
   case UNARY_EXP2: return powerOfTwo(x);
   case UNARY_THRESHOLDED_RELU: return x < a ? 0.0 : x;
   case UNARY_SCALED_TANH: return a * hyperbolicTangent(b * x);
-  case UNARY_ROUNDS_TO_HALF: return halfValue(halfBits(x));
   default: return x;
   }
 }

@@ -1,10 +1,11 @@
-// y = f(x), element by element. A work item processes `run` vectors. A kernel of all functions is slow to compile, so a
-// program may contain a single one (variant.cl).
+// y = f(x), element by element. A kernel of all functions is slow to compile, so a program may contain a single one
+// (variant.cl).
 
 #include "variant.cl"
 
 typedef struct {
-  int count, run, code;
+  ROW_PARAMETERS
+  int code;
   float a, b;
 } NAMED(unary_shape);
 
@@ -15,7 +16,10 @@ static inline vec NAMED(apply)(int code, float a, float b, vec x) {
 KERNEL void NAMED(unary)(BUFFER(x), BUFFER(y), NAMED(unary_shape) s) {
   OPEN(const STORED, x);
   OPEN(STORED, y);
-  const int start = get_global_id(0) * s.run * LANES, end = min(start + s.run * LANES, s.count);
-  for (int i = start; i < end; i += LANES)
-    store_part(NAMED(apply)(CODE, s.a, s.b, load_part(x + i, end - i, 1.0f)), y + i, end - i);
+  EACH_ROW {
+    EACH_COLUMN_BY(LANES) {
+      const int rest = end - column;
+      store_part(NAMED(apply)(CODE, s.a, s.b, load_part(x + column, rest, 1.0f)), y + column, rest);
+    }
+  }
 }

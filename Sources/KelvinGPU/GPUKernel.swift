@@ -20,7 +20,7 @@ package struct GPUKernel: Sendable {
   }
 
   package enum Operand: Hashable, Sendable {
-    /// Floats, which may be stored as float16; `blocks` are read by vectors of channels.
+    /// Floats, which may be stored as float16; `blocks` are read by vectors.
     case floats, blocks
     /// Floats that are always stored as float32.
     case wideFloats
@@ -34,6 +34,8 @@ package struct GPUKernel: Sendable {
     /// Rows of elements, each of which the kernel computes alone (`ROW_PARAMETERS`). An element costs as much as moving
     /// `cost` elements.
     case rows(Int, of: Int, cost: Int)
+    /// One row of so many floats, a vector at a time.
+    case vectors(Int)
     /// Groups that share rows of a reduction (`Shaders/shared/lines.kernel`).
     case groups(RowGroups)
   }
@@ -55,6 +57,15 @@ package struct GPUKernel: Sendable {
     _ parameters: Parameters = Parameters(), rows: Int = 1, of length: Int, cost: Int = 1
   ) {
     self.init(name, types, constants, reads, parameters, .rows(rows, of: length, cost: cost), makesParts: false)
+  }
+
+  /// The kernel of a function of floats in any layout. A device may compile a program for each function: the
+  /// constant `VARIANT` is the function's number, which is the first parameter, too.
+  package static func unary(_ function: UnaryFunction, count: Int) -> GPUKernel {
+    let code = Int(function.code)
+    return GPUKernel(
+      "unary", [], [("VARIANT", code)], [.blocks], Parameters(code).floats(function.a, function.b), .vectors(count),
+      makesParts: false)
   }
 
   /// Creates a kernel whose groups share rows of a reduction.
@@ -94,7 +105,7 @@ extension KernelContext {
 
 extension Lowering {
   /// Adds a kernel (`run`).
-  @discardableResult func run(_ kernel: GPUKernel, _ reads: [Storage], _ write: Storage) -> Storage {
+  @discardableResult package func run(_ kernel: GPUKernel, _ reads: [Storage], _ write: Storage) -> Storage {
     run(target.dispatch(kernel), reads, write)
   }
 }

@@ -75,7 +75,6 @@ package protocol GPUTarget: Sendable {
   // - `linear` reads x, packed weights, bias and a residual, or x again if there is none.
   // - `pool` works on `planes` blocks.
   // - `resize` reads x and its positions, in the pass's layout.
-  // - `unary` takes either layout and gets the number of elements.
 
   func attention(_ plan: AttentionPlan) -> KernelDispatch<Program>
   func integerProduct(_ plan: IntegerProductPlan) -> KernelDispatch<Program>
@@ -86,7 +85,6 @@ package protocol GPUTarget: Sendable {
   func pool(_ function: Pool.Function, _ window: SpatialWindow, planes: Int) -> KernelDispatch<Program>
   func resize(_ pass: ResizePass) -> KernelDispatch<Program>
   func softmax(_ lines: ReductionRows) -> KernelDispatch<Program>
-  func unary(_ function: UnaryFunction, count: Int) -> KernelDispatch<Program>
 
   // Kernel offers of nodes whose kernels depend on the device, in their layouts, best first.
 

@@ -72,6 +72,9 @@ package struct KernelContext<Target: GPUTarget>: Sendable {
   }
 
   /// Returns an implementation of one kernel that reads the first input alone and writes blocks.
+  package func blocked(_ kernel: GPUKernel) -> GPUOffer<Target> { blocked(target.dispatch(kernel)) }
+
+  /// The same for a dispatch.
   package func blocked(_ call: KernelDispatch<Target.Program>) -> GPUOffer<Target> {
     let (node, blocks) = (node, target.blocks)
     return blocked(

@@ -69,7 +69,7 @@ package struct RowProduct: Hashable, Sendable {
     let call = target.linear(self, fused, addsResidual: residual != nil, codes)
     let result = lowering.run(call, [x, weights, bias, residual ?? x], lowering.write(node.outputs[0], layout))
     if fused == nil, let activation = epilogue.activation {
-      lowering.run(target.unary(activation, count: rows * outputStride), [result], result)
+      lowering.run(.unary(activation, count: rows * outputStride), [result], result)
     }
   }
 }

@@ -32,7 +32,7 @@ extension KernelContext {
       let scalar = lowering.type(node.outputs[0]).scalar
       let sums = lowering.run(kernel, [x, weights, bias, residual], lowering.temporary(count, of: scalar))
       lowering.run(
-        lowering.target.unary(activation, count: count), [sums], lowering.write(node.outputs[0], .dense))
+        .unary(activation, count: count), [sums], lowering.write(node.outputs[0], .dense))
     }
   }
 }

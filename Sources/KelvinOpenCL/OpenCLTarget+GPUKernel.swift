@@ -5,16 +5,24 @@ extension OpenCLTarget {
   func dispatch(_ kernel: GPUKernel) -> KernelDispatch<KernelName> {
     var isHalf = false
     if case .moved(let scalar)? = kernel.types.first { isHalf = byteCount(scalar) == 2 }
-    let defines =
-      kernel.types.flatMap(defines) + conversion(kernel.types) + kernel.constants.map { "\($0.name)=\($0.value)" }
+    // Programs contain all functions where these are fast to compile.
+    let constants = kernel.constants.filter { $0.name != "VARIANT" || tuning.compilesFunctionsAlone }
+    let variant = constants.first { $0.name == "VARIANT" }
+    let function = kernel.name + (variant.map { "_\($0.value)" } ?? "")
+    let defines = kernel.types.flatMap(defines) + conversion(kernel.types) + constants.map { "\($0.name)=\($0.value)" }
     switch kernel.grid {
     case .rows(let count, let length, let cost):
       let work = max(tuning.run / max(cost, 1), 1)
       let (rows, run) = (max(work / max(length, 1), 1), max(min(work, length), 1))
       return call(
-        KernelName(program: kernel.name, defines: defines, halves: isHalf ? .all : nil, function: kernel.name),
+        KernelName(program: kernel.name, defines: defines, halves: isHalf ? .all : nil, function: function),
         Parameters(count, length, rows, run).followed(by: kernel.parameters),
         items: pieces(count, of: rows) * pieces(length, of: run))
+    case .vectors(let count):
+      let run = max(tuning.run / lanes, 1) * lanes
+      return call(
+        KernelName(program: kernel.name, defines: defines, function: function),
+        Parameters(1, count, 1, run).followed(by: kernel.parameters), items: pieces(count, of: run))
     case .groups(let groups):
       let name = "\(kernel.name)_lines"
       return call(

@@ -10,13 +10,6 @@ struct KernelName: Hashable, Sendable {
   var halves: HalfStorageMode?
   var function: String
 
-  /// Returns the kernel of an element-wise function. If functions are slow to compile, the program contains this
-  /// function alone.
-  static func elementwise(_ program: String, _ code: UInt32, _ tuning: Tuning) -> KernelName {
-    guard tuning.compilesFunctionsAlone else { return KernelName(program: program, function: program) }
-    return KernelName(program: program, defines: ["VARIANT=\(code)"], function: "\(program)_\(code)")
-  }
-
   /// The macro that makes a kernel's result float32 even if floats are stored as float16.
   static let parts = "PARTS"
   var makesParts: Bool { defines.contains(Self.parts) }

@@ -31,7 +31,7 @@ extension VulkanTarget {
   func widen(count: Int) -> KernelDispatch<VulkanProgram> {
     let groups = (count + 3) / 4
     return flat(
-      "unary", [.half4], specializationConstants: [Int(UnaryFunction.noneCode)], Parameters(groups).floats(0, 0),
+      "unary", [.half4], specializationConstants: [Int(UnaryFunction.noneCode)], Parameters(1, groups),
       count: groups)
   }
 

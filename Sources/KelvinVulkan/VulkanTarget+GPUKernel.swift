@@ -20,6 +20,11 @@ extension VulkanTarget {
       return flat(
         kernel.name, formats, isHalf: elements.contains(where: \.isHalf), specializationConstants: constants,
         Parameters(count, length).inverses(length).followed(by: kernel.parameters), count: count * length)
+    case .vectors(let count):
+      let vectors = (count + 3) / 4
+      return flat(
+        kernel.name, formats, specializationConstants: constants,
+        Parameters(1, vectors).inverses(vectors).followed(by: kernel.parameters), count: vectors)
     case .groups(let groups):
       let (x, z) = folded(groups.count)
       return call(

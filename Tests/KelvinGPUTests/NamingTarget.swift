@@ -46,7 +46,7 @@ struct NamingTarget: GPUTarget {
   func block(_ shape: BlockedShape) -> KernelDispatch<String> { named("block") }
   func unblock(_ shape: BlockedShape) -> KernelDispatch<String> { named("unblock") }
 
-  /// A pass over rows that groups share has the number of parts in its name, and padding the sizes of the result.
+  /// The name has the number of parts of rows that groups share, of floats in any layout, and the sizes of padding.
   func dispatch(_ kernel: GPUKernel) -> KernelDispatch<String> {
     let parameters = kernel.parameters.words
     switch kernel.grid {
@@ -59,6 +59,7 @@ struct NamingTarget: GPUTarget {
       let outer = parameters[3..<10].map { Int($0) }.prefix { $0 > 1 }
       return named("pad \(Array(outer.reversed()) + [length])")
     case .rows: return named(kernel.name)
+    case .vectors(let count): return named("\(kernel.name) of \(count)")
     }
   }
   func attention(_ plan: AttentionPlan) -> KernelDispatch<String> { call() }
@@ -78,7 +79,6 @@ struct NamingTarget: GPUTarget {
   func pool(_ function: Pool.Function, _ window: SpatialWindow, planes: Int) -> KernelDispatch<String> { call() }
   func resize(_ pass: ResizePass) -> KernelDispatch<String> { call() }
   func softmax(_ lines: ReductionRows) -> KernelDispatch<String> { call() }
-  func unary(_ function: UnaryFunction, count: Int) -> KernelDispatch<String> { call(suffix: " of \(count)") }
 
   func offers(_ op: BatchNormalization, _ context: KernelContext<Self>) -> [GPUOffer<Self>] { dense(op, context) }
   func offers(_ op: Binary, _ iteration: StridedIteration, _ context: KernelContext<Self>) -> [GPUOffer<Self>] {

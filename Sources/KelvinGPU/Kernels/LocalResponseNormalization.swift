@@ -12,7 +12,7 @@ extension KernelTable {
         "local_response_normalization", reads: [.blocks],
         Parameters([shape.blocks, shape.channels] + reach).floats(op.k, op.alpha / Float(op.size), op.beta),
         rows: shape.batch * shape.blocks, of: shape.area, cost: shape.lanes)
-      return [context.blocked(context.target.dispatch(kernel))]
+      return [context.blocked(kernel)]
     }
   }
 }

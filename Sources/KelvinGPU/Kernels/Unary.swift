@@ -19,12 +19,12 @@ extension KernelTable {
       }
       let target = context.target
       let shape = context.inputs[0].shape
-      let dense = KernelOffer(context.dense(target.unary(op.function, count: shape.count)))
+      let dense = KernelOffer(context.dense(.unary(op.function, count: shape.count)))
       // Lanes beyond the channels would become f of their contents.
       guard target.blocks.fits(shape), context.fillsBlocks || !target.clearsLanes else {
         return [dense]
       }
-      return [dense, context.blocked(target.unary(op.function, count: target.blocks.count(of: shape)))]
+      return [dense, context.blocked(.unary(op.function, count: target.blocks.count(of: shape)))]
     }
   }
 }

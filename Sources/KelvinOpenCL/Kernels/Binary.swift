@@ -20,8 +20,9 @@ extension OpenCLTarget {
 
   private func binary(_ op: Binary, _ iteration: StridedIteration) -> KernelDispatch<KernelName> {
     dispatch(
-      GPUKernel("binary", [], reads: [.floats, .floats], Parameters(Int(op.code)), over: iteration)
-    ).of(.elementwise("binary", op.code, tuning))
+      GPUKernel(
+        "binary", [], constants: [("VARIANT", Int(op.code))], reads: [.floats, .floats], Parameters(Int(op.code)),
+        over: iteration))
   }
 }
 

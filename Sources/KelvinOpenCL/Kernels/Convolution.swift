@@ -145,7 +145,7 @@ extension OpenCLLowering {
   /// Applies the part of an activation that was not fused, in place.
   func finish(_ activation: KernelActivation, _ result: Storage, count: Int) {
     guard let function = activation.separate else { return }
-    run(target.unary(function, count: count), [result], result)
+    run(.unary(function, count: count), [result], result)
   }
 
   /// Returns the node's bias as `[group][count]`, with zeros after each group's outputs.

@@ -62,8 +62,7 @@ extension UnaryFunction {
     ]
   }
 
-  /// The numbers of what is no function of the table: to round to float16, and to leave x as it is.
-  package static let roundsToHalfCode: UInt32 = 254
+  /// The number that stands for no function.
   package static let noneCode: UInt32 = 255
 }
 
