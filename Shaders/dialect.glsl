@@ -165,9 +165,9 @@
 #define LOGARITHM(x) logarithm(x)
 #define COMPENSATED_SUM(sum, v, lost) compensatedSum(sum, v, lost)
 
-// Sets `place` along each axis before the last, innermost first, of a row in a tensor of s.sizes.
-#define EACH_AXIS(count, body) \
-  for (int axis = 0, rest = row; axis < count && rest > 0; axis++) { \
+// Sets `place` along each axis before the last, innermost first, of a row in a tensor of s.sizes. AXES is their number.
+#define EACH_AXIS(limit, body) \
+  for (int axis = 0, rest = row; axis < AXES; axis++) { \
     const int next = DIVIDE(rest, s.sizes[axis]), place = rest - next * s.sizes[axis]; \
     body \
     rest = next; \

@@ -14,7 +14,9 @@
 
 #define FUNCTION static inline
 #define UNROLL _Pragma("unroll")
-#define CONSTANT(id, type, name, value)   // the host defines `name`
+// The host defines `name`, except for AXES, which EACH_AXIS replaces by a limit, and SELECTED, which is a parameter.
+#define CONSTANT(id, type, name, value)
+#define SELECTED s.function
 #define PARAMETERS(kernel, fields) typedef struct { fields } kernel##_parameters;
 
 // The host defines the types ELEMENT, INDEX and RESULT. For elements that a kernel computes with, it also defines WIDE,

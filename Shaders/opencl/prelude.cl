@@ -95,8 +95,8 @@ BY_LANE(tan)
 #define EACH_COLUMN EACH_COLUMN_BY(1)
 
 // Sets `place` along each axis before the last, innermost first, of a row in a tensor of s.sizes.
-#define EACH_AXIS(count, body) \
-  for (int axis = 0, rest = row; axis < count && rest > 0; axis++) { \
+#define EACH_AXIS(limit, body) \
+  for (int axis = 0, rest = row; axis < limit && rest > 0; axis++) { \
     const int next = rest / s.sizes[axis], place = rest - next * s.sizes[axis]; \
     body \
     rest = next; \

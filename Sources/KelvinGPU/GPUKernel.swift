@@ -17,6 +17,8 @@ package struct GPUKernel: Sendable {
     case index(ScalarType)
     /// `RESULT`, which the kernel writes.
     case result(ScalarType)
+    /// `RESULT`, to which the kernel converts elements of another type.
+    case cast(from: ScalarType, to: ScalarType)
   }
 
   package enum Operand: Hashable, Sendable {
@@ -43,7 +45,9 @@ package struct GPUKernel: Sendable {
   /// The kernel's source and function.
   package let name: String
   package let types: [ElementType]
-  /// Integers that the kernel is compiled for, by their names in sources.
+  /// Integers that the kernel is compiled for, by their names in sources. OpenCL programs serve all numbers of `AXES`
+  /// before the last and, if functions are fast to compile, all functions: `SELECTED` or `VARIANT` is the number of the
+  /// function, which is the first parameter, too.
   package let constants: [(name: String, value: Int)]
   package let operands: [Operand]
   package let parameters: Parameters
@@ -59,8 +63,7 @@ package struct GPUKernel: Sendable {
     self.init(name, types, constants, reads, parameters, .rows(rows, of: length, cost: cost), makesParts: false)
   }
 
-  /// The kernel of a function of floats in any layout. A device may compile a program for each function: the
-  /// constant `VARIANT` is the function's number, which is the first parameter, too.
+  /// The kernel of a function of floats in any layout.
   package static func unary(_ function: UnaryFunction, count: Int) -> GPUKernel {
     let code = Int(function.code)
     return GPUKernel(
@@ -93,7 +96,8 @@ package struct GPUKernel: Sendable {
   ) {
     let length = iteration.axes[iteration.axes.count - 1].size
     self.init(
-      name, types, constants: constants, reads: reads, parameters.followed(by: iteration.parameters),
+      name, types, constants: [("AXES", iteration.axes.count - 1)] + constants, reads: reads,
+      parameters.followed(by: iteration.parameters),
       rows: iteration.axes.dropLast().reduce(1) { $0 * $1.size }, of: length, cost: cost)
   }
 }

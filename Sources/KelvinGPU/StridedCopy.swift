@@ -43,7 +43,7 @@ package struct StridedCopy: Hashable, Sendable {
     }
     let lists = list(\.size, filler: 1) + list(\.source, filler: 0) + list(\.target, filler: 0)
     return GPUKernel(
-      "copy", [.moved(scalar)], reads: [.elements],
+      "copy", [.moved(scalar)], constants: [("AXES", outer.count)], reads: [.elements],
       Parameters([sourceOffset, targetOffset, row.source, row.target] + lists),
       rows: outer.reduce(1) { $0 * $1.size }, of: row.size)
   }

@@ -5,11 +5,16 @@ extension OpenCLTarget {
   func dispatch(_ kernel: GPUKernel) -> KernelDispatch<KernelName> {
     var isHalf = false
     if case .moved(let scalar)? = kernel.types.first { isHalf = byteCount(scalar) == 2 }
-    // Programs contain all functions where these are fast to compile.
-    let constants = kernel.constants.filter { $0.name != "VARIANT" || tuning.compilesFunctionsAlone }
+    let constants = kernel.constants.filter { constant in
+      switch constant.name {
+      case "AXES", "SELECTED": false
+      case "VARIANT": tuning.compilesFunctionsAlone
+      default: true
+      }
+    }
     let variant = constants.first { $0.name == "VARIANT" }
     let function = kernel.name + (variant.map { "_\($0.value)" } ?? "")
-    let defines = kernel.types.flatMap(defines) + conversion(kernel.types) + constants.map { "\($0.name)=\($0.value)" }
+    let defines = kernel.types.flatMap(defines) + constants.map { "\($0.name)=\($0.value)" }
     switch kernel.grid {
     case .rows(let count, let length, let cost):
       let work = max(tuning.run / max(cost, 1), 1)
@@ -40,12 +45,12 @@ extension OpenCLTarget {
     case .number(let scalar): scalar.wideDefines
     case .index(let scalar): ["INDEX=\(scalar.kernelName)"]
     case .result(let scalar): ["RESULT=\(scalar.kernelName)"]
+    case .cast(let from, let to): ["RESULT=\(to.kernelName)"] + conversion(from, to)
     }
   }
 
-  /// Returns the macros that convert an element to a result, as a cast does.
-  private func conversion(_ types: [GPUKernel.ElementType]) -> [String] {
-    guard case .number(let from)? = types.first, case .result(let to)? = types.last else { return [] }
+  /// Returns the macros of a cast (`cast.cl`).
+  private func conversion(_ from: ScalarType, _ to: ScalarType) -> [String] {
     switch to {
     case .bool: return ["CONVERT=0!="]
     case .float16 where from == .float32: return ["CONVERT=rounded_to_half", "ROUNDS"]

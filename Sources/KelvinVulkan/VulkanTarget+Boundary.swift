@@ -31,7 +31,8 @@ extension VulkanTarget {
   func widen(count: Int) -> KernelDispatch<VulkanProgram> {
     let groups = (count + 3) / 4
     return flat(
-      "unary", [.half4], specializationConstants: [Int(UnaryFunction.noneCode)], Parameters(1, groups),
+      "unary", [.half4], specializationConstants: [Int(UnaryFunction.noneCode)],
+      Parameters(1, groups).inverses(groups).followed(by: [0]).floats(0, 0),
       count: groups)
   }
 

@@ -43,7 +43,7 @@ extension VulkanTarget {
   private func element(_ type: GPUKernel.ElementType) -> Element {
     switch type {
     case .moved(let scalar): Element(scalar, isHalf: isHalf(scalar))
-    case .number(let scalar), .index(let scalar), .result(let scalar): Element(scalar)
+    case .number(let scalar), .index(let scalar), .result(let scalar), .cast(_, let scalar): Element(scalar)
     }
   }
 
@@ -53,7 +53,7 @@ extension VulkanTarget {
     switch type {
     case .moved: [(element.isPair ? Element.Kind.unsignedPair : .unsigned).rawValue, element.isPair ? 64 : 32]
     case .index: [element.kind.rawValue, element.isPair ? 64 : 32]
-    case .number, .result: [element.kind.rawValue, element.bits]
+    case .number, .result, .cast: [element.kind.rawValue, element.bits]
     }
   }
 }

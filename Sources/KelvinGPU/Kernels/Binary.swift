@@ -9,8 +9,8 @@ extension KernelTable {
       let scalar = context.inputs[0].scalar
       guard scalar.isFloatingPoint else {
         let kernel = GPUKernel(
-          "binary_of_integers", [.number(scalar)], reads: [.elements, .elements], Parameters(Int(op.code)),
-          over: iteration)
+          "binary_of_integers", [.number(scalar)], constants: [("SELECTED", Int(op.code))],
+          reads: [.elements, .elements], Parameters(Int(op.code)), over: iteration)
         return [KernelOffer(context.dense(kernel))]
       }
       return context.target.offers(op, iteration, context)

@@ -20,7 +20,7 @@ extension KernelTable {
             })
         ]
       }
-      let kernel = GPUKernel("cast", [.number(from), .result(to)], reads: [.elements], of: count)
+      let kernel = GPUKernel("cast", [.number(from), .cast(from: from, to: to)], reads: [.elements], of: count)
       return [KernelOffer(context.dense(kernel))]
     }
   }

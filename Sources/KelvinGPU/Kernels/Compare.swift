@@ -8,8 +8,8 @@ extension KernelTable {
       try iteration.check(context)
       return context.dense(
         GPUKernel(
-          "compare", [.number(context.inputs[0].scalar)], reads: [.elements, .elements], Parameters(Int(op.code)),
-          over: iteration))
+          "compare", [.number(context.inputs[0].scalar)], constants: [("SELECTED", Int(op.code))],
+          reads: [.elements, .elements], Parameters(Int(op.code)), over: iteration))
     }
   }
 }

@@ -25,10 +25,11 @@ extension KernelTable {
       }
       guard scalar.isFloatingPoint else {
         let kernel = try context.reducing(op) { lines in
-          context.target.dispatch(
+          let code = Int(op.function.code)
+          return context.target.dispatch(
             GPUKernel(
-              "reduce_of_integers", [.number(scalar)], reads: [.elements], Parameters(lines.length, Int(op.function.code)),
-              rows: lines.outer, of: lines.inner, cost: lines.length))
+              "reduce_of_integers", [.number(scalar)], constants: [("SELECTED", code)], reads: [.elements],
+              Parameters(code, lines.length), rows: lines.outer, of: lines.inner, cost: lines.length))
         }
         return [KernelOffer(kernel)]
       }

@@ -9,12 +9,14 @@ extension KernelTable {
         guard op.function.kind.keepsIntegers else {
           throw context.unsupported("\(op.function.kind.rawValue) of \(scalar.rawValue) values")
         }
-        var parameters = Parameters(Int(op.function.code))
+        let code = Int(op.function.code)
+        var parameters = Parameters(code)
         for bound in [op.function.a, op.function.b] {
           parameters.add(wide: UInt64(bitPattern: Int64(Int(saturating: Double(bound)))))
         }
         let kernel = GPUKernel(
-          "unary_of_integers", [.number(scalar)], reads: [.elements], parameters, of: context.outputs[0].count)
+          "unary_of_integers", [.number(scalar)], constants: [("SELECTED", code)], reads: [.elements], parameters,
+          of: context.outputs[0].count)
         return [KernelOffer(context.dense(kernel))]
       }
       let target = context.target
