@@ -58,10 +58,7 @@ struct BenchmarkedTokens {
       options.request.pins = [:]
     }
     let loaded = try LoadedModel(program: program, options: options)
-    let plans = try TrialedPlans(loaded)
-    let compiled = try loaded.compile(plans.shown)
-    let predictor = Predictor(
-      loaded, try loaded.compiledGraphs(compiled, plans.graphs),
+    let predictor = try PlannedModel(loaded).predictor(
       specializationLimit: OptimizationHints(reshapeFrequency: .frequent).specializationLimit)
     return MeasuredSequence(predictor, try TokenSequence(predictor, roles: roles), seed: seed)
   }

@@ -146,7 +146,7 @@ private final class ModelLoad {
   private var thread: WorkerThread?
 
   init(_ model: LoadedModel, _ inputs: [Tensor]) throws {
-    let session = try model.compile(try model.explain()).makeSession()
+    let session = try model.shown.compile(try model.shown.explain()).makeSession()
     _ = try session.run(inputs)
     work = Work(session)
   }

@@ -84,8 +84,7 @@ struct FaultyMachine {
     options.watchdog.floor = patience
     let loaded = try LoadedModel(path: FlexibleNetwork.path, options: options, inventory: inventory)
     return try loaded.fallback.withFallback { _ in
-      let explanation = try loaded.shown.proven().explanation
-      return Predictor(loaded, try loaded.compiledGraphs(loaded.compile(explanation)), specializationLimit: 2)
+      try PlannedModel(loaded).predictor(specializationLimit: 2)
     }
   }
 
@@ -118,8 +117,7 @@ struct FaultyMachine {
     options.shapes = ["x": [1, 3, side, side]]
     let loaded = try LoadedModel(
       path: FlexibleNetwork.path, options: options, inventory: DeviceInventory([DeviceListing(ReferenceDevice())]))
-    let predictor = Predictor(
-      loaded, try loaded.compiledGraphs(loaded.compile(loaded.explain())), specializationLimit: 1)
+    let predictor = try PlannedModel(loaded).predictor(specializationLimit: 1)
     return try inputs.map { try predictor.answer($0) }
   }
 }

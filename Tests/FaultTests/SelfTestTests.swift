@@ -83,7 +83,7 @@ import Testing
           candidates.isEmpty
             ? faults.contains { $0.hasPrefix("self-test of copies") || $0.hasPrefix("self-test of blocks") }
             : candidates.contains { $0.unsupported.map(faults.contains) ?? false }, "\(faults)")
-        let remarks = try predictor.loaded.remarks(on: explanation)
+        let remarks = try predictor.loaded.shown.remarks(on: explanation)
         #expect(remarks.contains { $0.contains("self-test of ") && $0.contains("not on \(interface.device)") })
         let strict = FaultyMachine(interface, order, isDoubted: true)
         #expect { _ = try strict.load(isStrict: true) } throws: { "\($0)".contains("self-test of ") }

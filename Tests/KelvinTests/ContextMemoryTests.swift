@@ -38,8 +38,7 @@ import Testing
     options.shapes = ["x": [1, 3, 32, 32]]
     let inventory = DeviceInventory([DeviceListing(device), DeviceListing(ReferenceDevice())])
     let loaded = try LoadedModel(path: FlexibleNetwork.path, options: options, inventory: inventory)
-    predictor = Predictor(
-      loaded, try loaded.compiledGraphs(loaded.compile(loaded.explain())), specializationLimit: 3)
+    predictor = try PlannedModel(loaded).predictor(specializationLimit: 3)
   }
 
   private func predict(_ side: Int) throws(ModelError) -> [Double] {

@@ -127,8 +127,7 @@ import Testing
     options.cacheDirectory = nil
     options.request = PlanRequest(units: .devices(["cpu"]), precision: .full, threads: 1)
     let loaded = try LoadedModel(path: path, options: options)
-    return Predictor(
-      loaded, try loaded.compiledGraphs(loaded.compile(loaded.explain())), specializationLimit: 4)
+    return try PlannedModel(loaded, shown: loaded.shown.explain()).predictor(specializationLimit: 4)
   }
 
   private func predict(_ predictor: Predictor, _ inputs: [(name: String, tensor: Tensor)]) throws -> [String: Tensor] {

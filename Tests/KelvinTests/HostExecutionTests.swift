@@ -299,8 +299,8 @@ import Testing
       structure: .network(layers: []), source: ModelSource(path: "parts", format: .onnx, version: 1, files: []))
     let loaded = try LoadedModel(program: program, options: options)
     #expect(loaded.graphs.allSatisfy { $0 == nil }, "their sizes depend on data")
-    let compiled = try loaded.compiledGraphs(loaded.compile(loaded.explain()))
-    return Predictor(loaded, compiled, specializationLimit: 2)
+    let planned = try PlannedModel(loaded, shown: loaded.shown.explain())
+    return try planned.predictor(specializationLimit: 2)
   }
 
   private func strings(_ strings: [String]) -> DictionaryFeatureProvider {

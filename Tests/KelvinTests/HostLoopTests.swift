@@ -28,7 +28,7 @@ import Testing
 
   private func predictor(_ model: String, _ units: [String]) throws -> Predictor {
     let loaded = try loaded(model, units)
-    return Predictor(loaded, try loaded.compiledGraphs(loaded.compile(loaded.explain())), specializationLimit: 4)
+    return try PlannedModel(loaded, shown: loaded.shown.explain()).predictor(specializationLimit: 4)
   }
 
   private func inputs(_ vector: Vector) -> DictionaryFeatureProvider {

@@ -64,8 +64,7 @@ import Testing
     let loaded = try LoadedModel(
       path: FlexibleNetwork.path, options: options,
       inventory: DeviceInventory([DeviceListing(device), DeviceListing(ReferenceDevice())]))
-    let predictor = Predictor(
-      loaded, try loaded.compiledGraphs(loaded.compile(loaded.explain())), specializationLimit: 1)
+    let predictor = try PlannedModel(loaded).predictor(specializationLimit: 1)
     // More than the execution contexts of any machine.
     let count = 20
     let threads = try (0..<count).map { _ in

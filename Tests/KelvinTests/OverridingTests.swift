@@ -15,7 +15,7 @@ import Testing
     options.cacheDirectory = nil
     options.request = PlanRequest(units: .devices(["cpu"]), precision: .full, threads: 1)
     let loaded = try LoadedModel(path: "\(Self.folder)/affine.onnx", options: options)
-    return Predictor(loaded, try loaded.compiledGraphs(loaded.compile(loaded.explain())), specializationLimit: 2)
+    return try PlannedModel(loaded).predictor(specializationLimit: 2)
   }
 
   /// - Parameter names: constants that are given values, all 2.

@@ -66,9 +66,9 @@ import Testing
     var options = options(["cpu"])
     options.plan = try saved()
     let loaded = try LoadedModel(path: Self.path, options: options)
-    let explanation = try loaded.explain()
+    let explanation = try loaded.shown.explain()
     #expect(Set(explanation.solution.placement.values) == ["reference"])
-    let predictor = Predictor(loaded, try loaded.compiledGraphs(loaded.compile(explanation)), specializationLimit: 2)
+    let predictor = try PlannedModel(loaded, shown: explanation).predictor(specializationLimit: 2)
     for positive in [5, 7, 3] {
       let outputs = try predictor.predict(values(positive), [:], nil)
       #expect(outputs["y"]?.multiArrayValue?.doubles == [Double](repeating: 2, count: positive))

@@ -20,12 +20,12 @@ struct SegmentationPackageTests {
     defer { try? FileManager.default.removeItem(at: folder) }
     let package = try SeededPackage(copying: SharedFiles.path(Self.source), to: folder.path, seed: 11)
     let loaded = try ModelFixture.load(package.path, precision: .automatic)
-    let explanation = try loaded.explain()
+    let explanation = try loaded.shown.explain()
     let graph = loaded.context.graph
     #expect(explanation.solution.placement.count == graph.nodes.count)
     var random = SeededGenerator(seed: 3)
     let inputs = graph.inputs.map { Tensor.random(graph[$0].type.scalar, graph[$0].type.shape, 0...255, &random) }
-    let session = try loaded.compile(explanation).makeSession()
+    let session = try loaded.shown.compile(explanation).makeSession()
     let labels = try #require(session.run(inputs).first)
     #expect(labels.type == TensorType(.int32, [448, 448]))
     #expect(labels.integers.allSatisfy { (0..<250).contains($0) })

@@ -19,7 +19,7 @@ import Testing
     options.shapes = ["x": [1, 3, 32, 32]]
     let first = try LoadedModel(path: FlexibleNetwork.path, options: options)
     #expect(first.context.graph.nodes.allSatisfy { $0.op.name != "batch_normalization" }, "it is folded into weights")
-    let standard = try first.compile(first.explain())
+    let standard = try first.shown.compile(first.shown.explain())
     let device = try deviceInventory.device("cpu")
     let store = try #require(first.context.cache).weights(
       first.context.key, function: first.functionName, device: device.info)
@@ -45,8 +45,7 @@ import Testing
     options.plansEverySize = plansEverySize
     options.isDeterministic = isDeterministic
     let loaded = try LoadedModel(path: FlexibleNetwork.path, options: options)
-    let compiled = try loaded.compiledGraphs(loaded.compile(loaded.explain()))
-    return Predictor(loaded, compiled, specializationLimit: 2)
+    return try PlannedModel(loaded).predictor(specializationLimit: 2)
   }
 
   private func outputs(_ predictor: Predictor, _ shape: Shape) throws -> [String: [Double]] {

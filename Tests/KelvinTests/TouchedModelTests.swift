@@ -44,7 +44,7 @@ import Testing
     options.request = PlanRequest(units: .devices(["hooked"]), precision: .full, threads: 1)
     let inventory = DeviceInventory([DeviceListing(device), DeviceListing(ReferenceDevice())])
     let loaded = try LoadedModel(path: path, options: options, inventory: inventory)
-    return Predictor(loaded, try loaded.compiledGraphs(loaded.compile(loaded.explain())), specializationLimit: 3)
+    return try PlannedModel(loaded).predictor(specializationLimit: 3)
   }
 
   /// Changes the last byte of a file, and changes it back, the time of its last change too.

@@ -5,6 +5,7 @@ public import KelvinFeatures
 package import KelvinGraph
 import KelvinPlanning
 import KelvinRuntime
+import Synchronization
 
 /// A model that is loaded, placed on devices and ready to predict.
 ///
@@ -25,12 +26,22 @@ public final class Model: Sendable {
   public let configuration: ModelConfiguration
   /// The placement of each operation, with reasons, for the model's default input sizes. If devices have failed since
   /// the model was loaded, the plan uses the remaining devices.
-  public var computePlan: ComputePlan { standing.plan(of: predictor.loaded) }
+  public var computePlan: ComputePlan {
+    let exclusions = loaded.fallback.exclusions()
+    return current.withLock { current in
+      guard current.exclusions != exclusions else { return current.plan }
+      // If planning fails, the previous plan stays, and the next prediction reports the error.
+      if let plan = try? ComputePlan(loaded, PlannedModel(loaded).all) { current.plan = plan }
+      current.exclusions = exclusions
+      return current.plan
+    }
+  }
   /// Messages for the user: a stale profile, a cache that could not be written, operations that run outside the
   /// requested units, failed devices and their replacements.
   public var remarks: [String] { computePlan.remarks + loadRemarks }
   private let loadRemarks: [String]
-  private let standing: ActivePlan
+  /// The current plan, and what it excludes.
+  private let current: Mutex<(plan: ComputePlan, exclusions: DeviceFallback.Exclusions)>
 
   /// The function that predictions call, with its features as the model declares them.
   package var function: Function { predictor.loaded.function }
@@ -99,26 +110,23 @@ public final class Model: Sendable {
   ) throws(ModelError) {
     let options = try configuration.options()
     let limit = configuration.optimizationHints.specializationLimit
-    let unproven: [String]
-    (predictor, standing, unproven) = try ModelError.wrapping(within: budget) {
+    let planned: PlannedModel
+    let plan: (ComputePlan, DeviceFallback.Exclusions)
+    (planned, predictor, plan) = try ModelError.wrapping(within: budget) {
       let loaded = try LoadedModel(program: file.program, options: options)
       if observer.isCancelled() { throw RuntimeError.cancelled }
-      return try loaded.fallback.withFallback { _ in
-        let plans = try TrialedPlans(loaded)
-        let compiled = try loaded.compile(plans.shown, observer: observer)
-        let graphs = try loaded.compiledGraphs(compiled, plans.graphs, observer: observer)
-        return (
-          Predictor(loaded, graphs, specializationLimit: limit),
-          ActivePlan(try ComputePlan(loaded, plans.all), of: loaded),
-          plans.remarks
-        )
+      return try loaded.fallback.withFallback { exclusions in
+        let planned = try PlannedModel(loaded)
+        let predictor = try planned.predictor(specializationLimit: limit, observer: observer)
+        return (planned, predictor, (try ComputePlan(loaded, planned.all), exclusions))
       }
     }
-    let loaded = predictor.loaded
+    let loaded = planned.model
+    current = Mutex((plan: plan.0, exclusions: plan.1))
     url = file.url
     self.configuration = configuration
     modelDescription = ModelDescription(loaded.function, loaded.program.metadata)
-    loadRemarks = loaded.remarks + unproven + loaded.cacheRemarks
+    loadRemarks = loaded.remarks + planned.remarks + loaded.cacheRemarks
   }
 
   /// Loads a model without blocking the calling task's thread. Cancelling the task ends the loading.

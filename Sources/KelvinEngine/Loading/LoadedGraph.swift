@@ -14,26 +14,25 @@ package struct LoadedGraph: Sendable {
   /// The exclusions of the prediction that the graph is for; nil for the usual sizes.
   private let own: DeviceFallback.Exclusions?
   /// The options for this graph: the request and, if it was made for this graph, the plan.
-  package let options: LoadOptions
+  package internal(set) var options: LoadOptions
   /// The types that the graph is built for.
   let types: SlotTypes
   /// The graph's input tensors in the sample run, if its sizes depend on data.
-  package let sample: [Tensor]?
+  package internal(set) var sample: [Tensor]?
 
   init(
-    _ graph: PassedGraph, _ site: LoadContext, _ options: LoadOptions,
-    without exclusions: DeviceFallback.Exclusions? = nil
+    _ part: GraphPart, _ passed: PassResult, _ types: SlotTypes, _ site: LoadContext, _ options: LoadOptions,
+    without exclusions: DeviceFallback.Exclusions?
   ) {
-    part = graph.part
-    changes = graph.passed.changes
-    types = graph.types
-    sample = graph.sample
+    self.part = part
+    changes = passed.changes
+    self.types = types
     context = ModelContext(
       name: site.name, key: site.key,
       function: part.name == GraphPart.onlyName ? site.function : "\(site.function)/\(part.name)",
-      graph: graph.passed.graph, inventory: site.inventory, cache: site.cache, costs: site.costs, stores: site.stores,
+      graph: passed.graph, inventory: site.inventory, cache: site.cache, costs: site.costs, stores: site.stores,
       sources: site.sources, watchdog: options.watchdog, tuning: options.tuning,
-      specialization: graph.types.values.sorted { $0.key < $1.key }.map { "\($0.key)=\(ContentKey($0.value.bytes))" })
+      specialization: types.values.sorted { $0.key < $1.key }.map { "\($0.key)=\(ContentKey($0.value.bytes))" })
     fallback = site.fallback
     own = exclusions
     self.options = options

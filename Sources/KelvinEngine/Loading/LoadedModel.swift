@@ -9,26 +9,28 @@ package import KelvinPlanning
 import KelvinReference
 package import KelvinRuntime
 
-/// A model that was read, with its function's graphs built for their input shapes and passed: ready to be planned and
-/// compiled.
+/// A model that was read, with its function's graphs built for their input shapes and passed: ready to be planned.
+///
+/// A model passes these stages, each a value: `ModelProgram` is read, `LoadedModel` has graphs, `PlannedModel` has their
+/// plans, a `CompiledModel` is one graph compiled, and `Predictor` runs them.
 package struct LoadedModel: Sendable {
   package let program: ModelProgram
-  package let functionName: String
   package private(set) var function: Function
   /// The graphs by part index. A graph is nil if its sizes depend on data and no sample run determined them; it is
   /// built when the function runs.
   package private(set) var graphs: [LoadedGraph?]
   /// The graph that plans and measurements describe: the graph named in the options, or the one with the most work.
   package let shown: LoadedGraph
-  package let options: LoadOptions
   /// Remarks for the user, e.g. about a stale profile.
   package let remarks: [String]
   /// The entries of `remarks` about data-dependent sizes.
   package let sizeRemarks: [String]
-  /// The difference between the planned machine and this one; nil if there is none.
-  package let whatIf: WhatIf?
   private var site: LoadContext
 
+  package var functionName: String { site.function }
+  package var options: LoadOptions { site.options }
+  /// The difference between the planned machine and this one; nil if there is none.
+  package var whatIf: WhatIf? { site.whatIf }
   /// The changes that the passes made to the shown graph, by the source's names.
   package var changes: [PassChange] { shown.changes }
   /// The graphs that plans and measurements of the function describe: all known graphs, or the one named in the
@@ -63,72 +65,28 @@ package struct LoadedModel: Sendable {
   private init(
     _ program: ModelProgram, _ function: Function, _ options: LoadOptions, _ inventory: DeviceInventory
   ) throws {
-    let name = options.function ?? program.defaultFunction
     let inputNames = Set(function.inputs.map(\.name))
     if let unknown = options.shapes.keys.sorted().first(where: { !inputNames.contains($0) }) {
       throw RuntimeError.invalidInput(
         name: unknown, reason: "the model has no such input; it has \(inputNames.sorted().joined(separator: ", "))")
     }
     let built = try function.evenGraphs(shapes: options.shapes, evaluator: ReferenceEvaluator())
-
-    var options = options
-    let priced = try PricedInventory(options, inventory)
-    var costs = priced.costs
-    var remarks = priced.remarks
-    if let threads = priced.threads { options.request.threads = threads }
-    let cache = options.cacheDirectory.map { CompiledCache(CacheDirectory($0), kelvinVersion: kelvinVersion) }
-    // Includes files that were opened for the graphs: weights of nested programs and external data of sub-graphs.
-    var key = try ContentKey(
-      contentsOf: program.source.opened.contents(first: program.source.files), memo: cache?.directory)
-    // Results cached for the model belong to its usual graph, so other graphs have other keys.
-    if let last = options.lastPass { key = ContentKey([key.description, last]) }
-    if !function.hostControlFlow.isEmpty { key = ContentKey([key.description] + function.hostControlFlowKey) }
-    if let cache, options.profile == nil {
-      let store = ProfileStore(cache.directory, kelvinVersion: kelvinVersion)
-      let planner = Planner(inventory: inventory, costs: CostSheet())
-      let (units, helpers) = try planner.devices(for: options.request)
-      let planned = options.plan.map { inventory.devices(named: $0.usedDevices) } ?? []
-      let stored = store.load(devices: (units + helpers + planned).map(\.info))
-      costs = try CostSheet(stored.profile).with(links: options.links, devices: inventory)
-      remarks += stored.remarks.map { "measurements were ignored: \($0)" }
+    let site = try LoadContext(program, function, options, inventory)
+    let passed = try built.map { built in
+      try built.graph.map { try site.passed($0, of: built.part, for: SlotTypes(of: $0, computed: built.computed)) }
     }
-    let site = LoadContext(
-      name: program.source.path, key: key, function: name, inventory: priced.inventory, present: inventory,
-      cache: cache, costs: costs, stores: WeightRegistry(), sources: program.source.opened,
-      fallback: DeviceFallback(inventory, options.request))
-    var passed = try built.map { built in
-      try built.graph.map {
-        PassedGraph(
-          part: built.part, passed: try site.pass($0, options), types: SlotTypes(of: $0, computed: built.computed))
-      }
-    }
-    var sizeRemarks: [String] = []
-    if let sample = options.sample {
-      let found = try SampleRun(function: function, site: site, options: options, sample: sample).found(besides: passed)
-      passed = found.graphs
-      sizeRemarks = found.remarks
-    }
-    let share = try OptionShare(options, built.map(\.part), passed)
-    let graphs = passed.enumerated().map { index, graph in
-      graph.map { LoadedGraph($0, site, share.options(of: index)) }
-    }
-    // A function that consists only of host operations is shown as an empty graph.
-    let empty = GraphPart(inputs: [], outputs: [], source: EmptyGraph())
-    var withoutPlan = options
-    if options.plan?.parts.isEmpty == false { withoutPlan.plan = nil }
-    let nothing = LoadedGraph(try site.build(empty, for: SlotTypes(), options), site, withoutPlan)
-    shown = share.shown.flatMap { graphs[$0] } ?? nothing
+    var (graphs, sizeRemarks) = try site.sampled(passed, of: function)
+    let shown = try site.options.share(among: &graphs, of: built.map(\.part))
     self.program = program
-    functionName = name
     self.function = function
     self.graphs = graphs
-    self.options = options
     self.site = site
-    whatIf = priced.whatIf
-    if let plan = options.plan, !plan.parts.isEmpty { try shown.context.check(plan) }
     self.sizeRemarks = sizeRemarks
+    self.shown = try shown.flatMap { graphs[$0] } ?? site.withoutGraphs()
+    let plan = site.options.plan
+    if let plan, !plan.parts.isEmpty { try self.shown.context.check(plan) }
     site.fallback.usualSize = Self.usualSize(function, graphs)
-    self.remarks = remarks + sizeRemarks + (options.plan.map(shown.context.remarks(on:)) ?? [])
+    remarks = site.remarks + sizeRemarks + (plan.map(self.shown.context.remarks(on:)) ?? [])
   }
 
   private static func usualSize(_ function: Function, _ graphs: [LoadedGraph?]) -> Int {
@@ -199,18 +157,16 @@ package struct LoadedModel: Sendable {
     options.shapes.merge(types.shapes) { _, new in new }
     options.plan = nil
     options.tuning = options.tuning.afterLoading
-    let built = try site.build(part, for: types, options)
+    var graph = try site.built(part, for: types, options, without: exclusions)
     if graphs[index] == nil {
       // Pins of this graph were checked against the shown graph only; drop those it does not have.
-      let names = Set(FlatGraph(built.passed.graph).placedNames)
-      options.request.pins = options.request.pins.filter { names.contains($0.key) }
+      let names = Set(FlatGraph(graph.context.graph).placedNames)
+      graph.options.request.pins = options.request.pins.filter { names.contains($0.key) }
     }
-    let graph = LoadedGraph(built, site, options, without: exclusions)
-    guard let plan = OptionShare.plan(for: types, of: part, self.options),
-      graph.fits(Placement(saved: plan))
-    else { return graph }
-    options.plan = plan
-    return LoadedGraph(built, site, options, without: exclusions)
+    if let plan = self.options.savedPlan(for: types, of: part), graph.fits(Placement(saved: plan)) {
+      graph.options.plan = plan
+    }
+    return graph
   }
 
   /// Returns the model with another function, whose graphs are built when it runs. Everything that does not depend on
@@ -222,45 +178,13 @@ package struct LoadedModel: Sendable {
     var model = self
     model.function = function
     model.graphs = function.graphParts.map { _ in nil }
-    if !facts.isEmpty { model.site.key = ContentKey([site.key.description] + facts) }
+    if !facts.isEmpty { model.site.key = site.key.with(facts) }
     return model
   }
 
   /// Compiles one of the graphs for the host.
   func hosted(_ index: Int, for types: SlotTypes) throws -> CompiledModel {
-    try site.hosted(try site.build(function.graphParts[index], for: types, options), options)
-  }
-
-  /// Explains the plan of the shown graph that the options request: the given plan, or the best one.
-  package func explain(_ request: PlanRequest? = nil) throws -> PlanExplanation { try shown.explain(request) }
-
-  /// Returns remarks for the user on a plan of the shown graph: the nodes that run outside the requested units, and
-  /// why.
-  package func remarks(on explanation: PlanExplanation) throws(RuntimeError) -> [String] {
-    try shown.remarks(on: explanation)
-  }
-
-  /// Compiles a plan of the shown graph.
-  package func compile(
-    _ explanation: PlanExplanation, observer: CompiledModel.Observer = .init()
-  ) throws(RuntimeError) -> CompiledModel {
-    try shown.compile(explanation, observer: observer)
-  }
-
-  /// Compiles the known graphs besides the shown one.
-  ///
-  /// - Parameters:
-  ///   - compiled: the compiled shown graph.
-  ///   - explanations: the graphs' plans by part index, if they are known already.
-  /// - Returns: the compiled graphs by part index; nil for a graph that is compiled when the function runs.
-  package func compiledGraphs(
-    _ compiled: CompiledModel, _ explanations: [PlanExplanation?]? = nil, observer: CompiledModel.Observer = .init()
-  ) throws -> [CompiledModel?] {
-    try graphs.enumerated().map { index, graph in
-      guard let graph, graph.part.name != shown.part.name else { return graph == nil ? nil : compiled }
-      let explanation = try explanations?[index] ?? graph.proven().explanation
-      return try graph.compile(explanation, observer: .init(isCancelled: observer.isCancelled))
-    }
+    try site.hosted(try site.built(function.graphParts[index], for: types))
   }
 }
 
@@ -273,17 +197,6 @@ extension Feature {
     default: false
     }
   }
-}
-
-private struct EmptyGraph: GraphSource {
-  func graph(
-    shapes: [String: Shape], computed: [String: TensorType], evaluator: any ConstantEvaluator
-  ) throws -> Graph { Graph() }
-}
-
-extension Function {
-  /// The facts that set apart the key of a model whose host executes control flow.
-  var hostControlFlowKey: [String] { ["walking"] + hostControlFlow.sorted() }
 }
 
 extension ModelProgram {

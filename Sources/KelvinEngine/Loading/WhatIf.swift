@@ -1,6 +1,7 @@
 import KelvinDevices
 import KelvinFeatures
 package import KelvinMeasurements
+import KelvinPlanning
 package import KelvinRuntime
 
 /// The reasons why a plan describes another machine. The plan can be shown, but not run or adopted unless its devices
@@ -25,47 +26,60 @@ package struct WhatIf: Sendable, Hashable, Encodable {
     if profile.label == .sample {
       reasons.append("the profile is a sample and describes no real machine")
     } else {
-      let stale = profile.staleness(
-        kelvinVersion: kelvinVersion, machine: here,
-        devices: inventory.devices(named: profile.devices.map(\.id)).map(\.info.identity))
-      reasons += stale.map(\.description)
+      reasons += profile.staleness(here, inventory).map(\.description)
     }
     guard !reasons.isEmpty else { return nil }
     (label, note, machine) = (profile.label, profile.note, profile.machine.summary)
   }
 }
 
-/// The devices to plan for and their costs, as the options request: of this machine or of a profile.
-struct PricedInventory {
-  var inventory: DeviceInventory
-  var costs: CostSheet
-  var whatIf: WhatIf?
-  /// The thread count that replaces the request's; nil to keep it.
-  var threads: Int?
-  var remarks: [String] = []
-
+extension LoadOptions {
+  /// Returns the devices to plan for and their costs: of this machine, or of the profile that the options give. For a
+  /// plan of another machine, the request takes over the profile's thread count unless the user gave one.
+  ///
+  /// - Parameter cache: has the measurements of this machine.
+  /// - Returns: the devices and costs, and remarks for the user about measurements that were not used.
   /// - Throws: `invalidChoice` for a sample profile unless what-if plans are allowed, a profile without a host, or a
   ///   link that cannot be parsed.
-  init(_ options: LoadOptions, _ present: DeviceInventory) throws(RuntimeError) {
-    inventory = present
-    whatIf = WhatIf(options.profile, inventory: present, links: options.links)
-    guard let profile = options.profile, let strange = WhatIf(profile, inventory: present) else {
-      costs = try CostSheet(options.profile).with(links: options.links, devices: present)
-      return
+  mutating func price(
+    _ present: DeviceInventory, _ cache: CompiledCache?
+  ) throws -> (inventory: DeviceInventory, costs: CostSheet, remarks: [String]) {
+    guard let profile else {
+      let costs = try CostSheet().with(links: links, devices: present)
+      guard let cache else { return (present, costs, []) }
+      let (units, helpers) = try Planner(inventory: present, costs: CostSheet()).devices(for: request)
+      let planned = plan.map { present.devices(named: $0.usedDevices) } ?? []
+      let stored = ProfileStore(cache.directory, kelvinVersion: kelvinVersion)
+        .load(devices: (units + helpers + planned).map(\.info))
+      return (
+        present, try CostSheet(stored.profile).with(links: links, devices: present),
+        stored.remarks.map { "measurements were ignored: \($0)" }
+      )
     }
-    if options.allowsWhatIf {
-      threads = options.isThreadCountGiven ? nil : profile.threads
-      inventory = try DeviceInventory(whatIf: CostSheet(profile), threads: threads ?? options.request.threads)
-      costs = try CostSheet(profile).with(links: options.links, devices: inventory)
-      return
+    let costs = CostSheet(profile)
+    guard let strange = WhatIf(profile, inventory: present) else {
+      return (present, try costs.with(links: links, devices: present), [])
+    }
+    if allowsWhatIf {
+      if !isThreadCountGiven { request.threads = profile.threads ?? request.threads }
+      let inventory = try DeviceInventory(whatIf: costs, threads: request.threads)
+      return (inventory, try costs.with(links: links, devices: inventory), [])
     }
     guard profile.label == .measured else {
-      throw .invalidChoice("the profile is a sample and describes no real machine: only 'kelvin plan' takes it")
+      throw RuntimeError.invalidChoice("the profile is a sample and describes no real machine: only 'kelvin plan' takes it")
     }
-    let stale = profile.staleness(
-      kelvinVersion: kelvinVersion, machine: MachineDescription(SystemFiles()),
-      devices: present.devices(named: profile.devices.map(\.id)).map(\.info.identity))
-    costs = try CostSheet(profile.removing(stale)).with(links: options.links, devices: present)
-    remarks = strange.reasons.map { "measurements of the profile were ignored: \($0)" }
+    let valid = profile.removing(profile.staleness(MachineDescription(SystemFiles()), present))
+    return (
+      present, try CostSheet(valid).with(links: links, devices: present),
+      strange.reasons.map { "measurements of the profile were ignored: \($0)" }
+    )
+  }
+}
+
+extension MeasuredProfile {
+  fileprivate func staleness(_ here: MachineDescription, _ inventory: DeviceInventory) -> [Staleness] {
+    staleness(
+      kelvinVersion: kelvinVersion, machine: here,
+      devices: inventory.devices(named: devices.map(\.id)).map(\.info.identity))
   }
 }

@@ -51,9 +51,9 @@ package enum FreshStart {
     options.allowsLinks = request.allowsLinks
     options.cacheDirectory = request.cacheDirectory
     let model = try LoadedModel(path: request.model, options: options, inventory: inventory)
-    let explanation = try model.explain()
+    let explanation = try model.shown.explain()
     let loaded = clock()
-    let session = try model.compile(explanation).makeSession()
+    let session = try model.shown.compile(explanation).makeSession()
     let compiled = clock()
     try write(request.inputs, to: session, model.context.graph)
     try session.run()

@@ -14,4 +14,7 @@ package struct ContentKey: Hashable, Sendable, CustomStringConvertible {
     for part in parts { text += Array("\(part.utf8.count):\(part)".utf8) }
     description = Digest(text).description
   }
+
+  /// Returns the key of the same contents under further facts.
+  package func with(_ facts: [String]) -> ContentKey { ContentKey([description] + facts) }
 }

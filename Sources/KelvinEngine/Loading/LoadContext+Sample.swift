@@ -1,33 +1,24 @@
 import KelvinDevices
 import KelvinFeatures
 import KelvinGraph
-import KelvinPasses
 import KelvinRuntime
 
-/// Determines data-dependent sizes by executing a function's graphs on the host, each built for the sizes that
-/// earlier graphs produced.
-struct SampleRun {
-  let function: Function
-  let site: LoadContext
-  let options: LoadOptions
-  let sample: LoadOptions.Sample
-
-  /// The result of a sample run.
-  struct Found {
-    /// The graphs by part; nil for graphs that it did not reach.
-    var graphs: [PassedGraph?]
-    var remarks: [String] = []
-  }
-
-  /// Runs the function on the sample.
+/// A sample run determines data-dependent sizes: it executes a function's graphs on the host, each built for the sizes
+/// that earlier graphs produced.
+extension LoadContext {
+  /// Runs a function on the options' sample; does nothing without a sample.
   ///
-  /// - Parameter known: the graphs whose sizes do not depend on data.
+  /// - Parameter known: the graphs by part; nil for those whose sizes depend on data.
+  /// - Returns: the graphs, nil for those that the run did not reach, and remarks for the user.
   /// - Throws: the errors of running if all inputs were given. With synthetic inputs a run may fail: then the graphs
   ///   that it did not reach are left out, and a remark gives the reason.
-  func found(besides known: [PassedGraph?]) throws -> Found {
-    var found = Found(graphs: known)
+  func sampled(
+    _ known: [LoadedGraph?], of function: Function
+  ) throws -> (graphs: [LoadedGraph?], remarks: [String]) {
+    guard let sample = options.sample else { return (known, []) }
+    var found = (graphs: known, remarks: [String]())
     guard let last = known.lastIndex(where: { $0 == nil }) else { return found }
-    let made = try madeUp(known.compactMap { $0?.passed.graph })
+    let made = try madeUp(function, known.compactMap { $0?.context.graph }, sample.seed)
     let executor = FunctionExecutor(function)
     let given = try executor.binding.values(sample.values)
     let values = DictionaryFeatureProvider(
@@ -40,13 +31,12 @@ struct SampleRun {
     do {
       try executor.visit(values) { index, types, read in
         var graph =
-          try known[index].flatMap { types.fit($0.passed.graph) ? $0 : nil }
-          ?? site.build(parts[index], for: types, options)
+          try known[index].flatMap { types.fit($0.context.graph) ? $0 : nil } ?? built(parts[index], for: types)
         if known[index] == nil, found.graphs[index] == nil {
-          graph.sample = try read(graph.passed.graph)
+          graph.sample = try read(graph.context.graph)
           found.graphs[index] = graph
         }
-        return index == last ? nil : try site.hosted(graph, options)
+        return index == last ? nil : try hosted(graph)
       }
     } catch  where !inputs.isEmpty && !(error is DynamicShapeControlFlow) {
       found.remarks.append("a sample run with \(basis) failed: \(error)")
@@ -68,11 +58,10 @@ struct SampleRun {
   /// Returns synthetic values for the features that a run needs, as far as possible.
   ///
   /// - Throws: `device` if the host has not enough memory for them.
-  private func madeUp(_ graphs: [Graph]) throws -> [String: FeatureValue] {
+  private func madeUp(_ function: Function, _ graphs: [Graph], _ seed: UInt64) throws -> [String: FeatureValue] {
     var made: [String: FeatureValue] = [:]
     for graph in graphs {
-      for (id, tensor) in zip(graph.inputs, try madeUpInputs(for: graph, features: function.inputs, seed: sample.seed))
-      {
+      for (id, tensor) in zip(graph.inputs, try madeUpInputs(for: graph, features: function.inputs, seed: seed)) {
         made[graph[id].name] = FeatureValue(multiArray: MultiArray(tensor.withoutTruthValues))
       }
     }
