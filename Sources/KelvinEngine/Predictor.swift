@@ -22,7 +22,7 @@ package final class Predictor: Sendable {
   /// The costs of sizes other than the usual ones, of this predictor and its variants.
   private let counts: ConditionLock<SpecializationCounts>
 
-  /// What a variant of the model has, and the model itself does not.
+  /// The difference between a variant and the model itself.
   private enum Variant: Hashable {
     /// Padding rows before the rows of inputs; by input, the axis along which it grows.
     case padded([String: Int])

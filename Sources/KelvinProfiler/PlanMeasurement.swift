@@ -21,7 +21,8 @@ final class PlanMeasurement: Disturbable {
 
   /// - Parameter memory: the memory of the session, which it shares with other plans that run in turns.
   init(
-    _ solution: PlanSolution, _ context: ModelContext, _ request: PlanRequest, inputs: [Tensor], memory: ExecutionContext
+    _ solution: PlanSolution, _ context: ModelContext, _ request: PlanRequest, inputs: [Tensor],
+    memory: ExecutionContext
   ) throws {
     self.solution = solution
     session = try context.compile(solution, precision: request.precision, threads: request.threads)

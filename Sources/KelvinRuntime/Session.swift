@@ -28,25 +28,25 @@ package final class Session {
   package private(set) var transferCount = 0
 
   /// The caller's memory that the session was made for.
-  private let lent: [Int: CallerBuffer]
+  private let callerOutputs: [Int: CallerBuffer]
   /// The indices of the outputs that runs write to memory of the caller.
   package let callerOwnedOutputs: Set<Int>
 
   /// - Parameters:
-  ///   - lent: the caller's memory for outputs, by index.
+  ///   - outputs: the caller's memory for outputs, by index.
   ///   - states: memory of the states, whose owner moves the contents to the session's devices; the session's own
   ///     unless given.
   ///   - context: provides the memory of values and scratch.
   init(
-    _ model: CompiledModel, measuresNodes: Bool, outputs lent: [Int: CallerBuffer], states: StateMemory?,
+    _ model: CompiledModel, measuresNodes: Bool, outputs callerOutputs: [Int: CallerBuffer], states: StateMemory?,
     in context: ExecutionContext
   ) throws(RuntimeError) {
     self.model = model
-    self.lent = lent
+    self.callerOutputs = callerOutputs
     let states = states ?? StateMemory()
     var callerBuffers: [ValueID: CallerBuffer] = [:]
     var callerOwnedOutputs: Set<Int> = []
-    for (index, buffer) in lent.sorted(by: { $0.key < $1.key }) {
+    for (index, buffer) in callerOutputs.sorted(by: { $0.key < $1.key }) {
       let value = model.graph.outputs[index]
       let slot = model.layout.slot(value, on: model.host)
       guard slot.domain == BufferLayout.hostDomain, buffer.suits(model.graph[value].type), callerBuffers[value] == nil,
@@ -81,8 +81,8 @@ package final class Session {
       func slice(_ value: ValueID, on device: String) -> BufferSlice {
         let slot = model.layout.slot(value, on: device)
         if let state = slot.state { return BufferSlice(stateBuffers[state], offset: 0, byteCount: slot.byteCount) }
-        if slot.domain == BufferLayout.hostDomain, let lent = callerBuffers[model.flat.memory[value.index]] {
-          return BufferSlice(lent, offset: 0, byteCount: slot.byteCount)
+        if slot.domain == BufferLayout.hostDomain, let buffer = callerBuffers[model.flat.memory[value.index]] {
+          return BufferSlice(buffer, offset: 0, byteCount: slot.byteCount)
         }
         guard let arena = arenas[slot.domain] else { preconditionFailure("no arena on \(slot.domain)") }
         return BufferSlice(arena, offset: slot.offset, byteCount: slot.byteCount)
@@ -122,7 +122,8 @@ package final class Session {
 
   /// Whether the session was made for this memory of the caller: the same outputs at the same addresses.
   func wasMade(for outputs: [Int: CallerBuffer]) -> Bool {
-    lent.count == outputs.count && outputs.allSatisfy { lent[$0.key]?.hostPointer == $0.value.hostPointer }
+    callerOutputs.count == outputs.count
+      && outputs.allSatisfy { callerOutputs[$0.key]?.hostPointer == $0.value.hostPointer }
   }
 
   /// Passes the memory to which an input's elements must be written before `run`: dense, row-major, in the graph's

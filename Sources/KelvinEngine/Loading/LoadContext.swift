@@ -8,7 +8,7 @@ import KelvinPlanning
 import KelvinReference
 import KelvinRuntime
 
-/// What all graphs of a loaded model share: options, devices, costs and cache. From it, graphs are built and passed.
+/// The options, devices, costs and cache that all graphs of a loaded model share. It builds graphs and runs the passes.
 struct LoadContext: Sendable {
   let name: String
   var key: ContentKey
