@@ -3,7 +3,6 @@ package import KelvinDevices
 package import KelvinGraph
 import KelvinMeasurements
 package import KelvinPlanning
-import Synchronization
 
 /// A function of a model, with its graph ready for placement, on the devices of a machine.
 package struct ModelContext: Sendable {
@@ -28,12 +27,8 @@ package struct ModelContext: Sendable {
   package let tuning: KernelTuning
   /// The facts besides input types that the graph was built for: the elements on which its sizes depend.
   private let specialization: [String]
-  private let knownKey = KnownKey()
-
   /// The key of the graph, computed at first use because serializing a graph takes about as long as planning it.
-  private final class KnownKey: Sendable {
-    let made = Mutex<ContentKey?>(nil)
-  }
+  private let knownKey = ConditionLock<ContentKey?>(nil)
 
   package init(
     name: String, key: ContentKey, function: String, graph: Graph, inventory: DeviceInventory, cache: CompiledCache?,
@@ -57,7 +52,7 @@ package struct ModelContext: Sendable {
 
   /// The key of the graph: its nodes, types and shapes.
   package var graphKey: ContentKey {
-    knownKey.made.withLock { known in
+    knownKey.withLock { known in
       let key = known ?? ContentKey([graph.canonical])
       known = key
       return key

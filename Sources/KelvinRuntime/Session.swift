@@ -220,16 +220,16 @@ package final class Session {
         transferCount += 1
         try copy.perform()
         if let start { record?.add(step: number, from: start) }
-      case .branch(let branch):
-        let isTaken = branch.condition.isTrue
-        if let refusal = isTaken ? branch.refusals.then : branch.refusals.otherwise {
+      case .branch(let branch, let condition, let then, let otherwise):
+        let isTaken = condition.isTrue
+        if let refusal = (isTaken ? branch.then : branch.otherwise).refusal {
           throw DeviceError(
             .unsupported, device: model.host, place: "branch '\(branch.name)'",
             reason: "these inputs take its \(isTaken ? "first" : "second") region, which cannot run: \(refusal)")
         }
         record?.tookSide(isTaken, of: branch.name)
         record?.enter("\(branch.name)/\((isTaken ? Region.Role.then : .otherwise).rawValue)")
-        try run(isTaken ? branch.then : branch.otherwise)
+        try run(isTaken ? then : otherwise)
         record?.leave()
       case .loop(let loop): try run(loop)
       }

@@ -17,18 +17,17 @@ package struct FunctionExecutor: Sendable {
     let isRead: Bool
   }
 
-  /// A part, and the slots of its list that no later part reads, which are released after it has run.
+  /// A part of a function.
   struct Step {
-    let work: Work
+    let part: FunctionPart
+    /// The destinations of its outputs.
+    let places: [Place]
+    /// The slots of its list that no later part reads, which are released after it has run.
     let done: [String]
-  }
-
-  enum Work {
-    case host(any HostOperation, [Place])
-    /// `index` counts only graphs.
-    case graph(index: Int, GraphPart, [Place])
-    indirect case loop(LoopPart, body: [Step], [Place])
-    indirect case branch(BranchPart, then: [Step], otherwise: [Step], [Place])
+    /// The number of graphs before it.
+    let graph: Int
+    /// The body of a loop, or both sides of a branch.
+    let inner: [[Step]]
   }
 
   /// The state of an execution.
@@ -50,7 +49,7 @@ package struct FunctionExecutor: Sendable {
     var graphs = 0
     steps = Self.steps(function.parts, function.outputs, read: [], &graphs)
     backed = steps.reduce(into: []) { backed, step in
-      if case .graph(_, _, let places) = step.work { backed.formUnion(places.compactMap(\.feature?.name)) }
+      if case .graph = step.part { backed.formUnion(step.places.compactMap(\.feature?.name)) }
     }
   }
 
@@ -77,19 +76,16 @@ package struct FunctionExecutor: Sendable {
       rewritten.formUnion(part.outputs)
     }
     return zip(parts, ends.reversed()).map { part, end in
-      let work: Work
+      let graph = graphs
+      var inner: [[Step]] = []
       switch part {
-      case .host(let step): work = .host(step, end.places)
-      case .graph(let graph):
-        graphs += 1
-        work = .graph(index: graphs - 1, graph, end.places)
-      case .loop(let loop):
-        work = .loop(loop, body: steps(loop.body, [], read: loop.left, &graphs), end.places)
+      case .host: break
+      case .graph: graphs += 1
+      case .loop(let loop): inner = [steps(loop.body, [], read: loop.left, &graphs)]
       case .branch(let branch):
-        let sides = branch.sides.map { steps($0.parts, [], read: Set($0.left), &graphs) }
-        work = .branch(branch, then: sides[0], otherwise: sides[1], end.places)
+        inner = branch.sides.map { steps($0.parts, [], read: Set($0.left), &graphs) }
       }
-      return Step(work: work, done: end.done)
+      return Step(part: part, places: end.places, done: end.done, graph: graph, inner: inner)
     }
   }
 
@@ -172,28 +168,28 @@ package struct FunctionExecutor: Sendable {
     _ runGraph: (_ graph: Int, GraphPart, [Place], inout State) throws -> Bool
   ) throws -> Bool {
     for step in steps {
-      switch step.work {
-      case .host(let step, let places): try run(step, places, &state)
-      case .graph(let index, let part, let places):
-        guard try runGraph(index, part, places, &state) else { return false }
-      case .loop(let loop, let body, let places):
+      switch step.part {
+      case .host(let operation): try run(operation, step.places, &state)
+      case .graph(let part):
+        guard try runGraph(step.graph, part, step.places, &state) else { return false }
+      case .loop(let loop):
         var trips = try LoopIterations(loop) { try value(of: $0, state) }
         var inside = State(values: state.values, shapes: state.shapes, slots: state.slots)
         while trips.begin(in: &inside.slots) {
           do {
             try cancellation?.check()
-            guard try run(body, &inside, cancellation, runGraph) else { return false }
+            guard try run(step.inner[0], &inside, cancellation, runGraph) else { return false }
           } catch { throw trips.placed(error) }
           try trips.end { try value(of: $0, inside) }
         }
-        try keep(trips.results(), places, &state)
-      case .branch(let branch, let then, let otherwise, let places):
+        try keep(trips.results(), step.places, &state)
+      case .branch(let branch):
         let condition = try value(of: branch.condition, state)
           .number(of: branch.condition, "branch '\(branch.name)'", saying: "which branch runs")
         let isThen = condition.doubles[0] != 0
         var inside = State(values: state.values, shapes: state.shapes, slots: state.slots)
-        guard try run(isThen ? then : otherwise, &inside, cancellation, runGraph) else { return false }
-        try keep((isThen ? branch.then : branch.otherwise).left.map { try value(of: $0, inside) }, places, &state)
+        guard try run(step.inner[isThen ? 0 : 1], &inside, cancellation, runGraph) else { return false }
+        try keep((isThen ? branch.then : branch.otherwise).left.map { try value(of: $0, inside) }, step.places, &state)
       }
       for slot in step.done { state.slots[slot] = nil }
     }
@@ -227,7 +223,7 @@ package struct FunctionExecutor: Sendable {
   /// Returns the types and values that a graph is specialized for.
   private func types(_ part: GraphPart, _ state: State) throws -> SlotTypes {
     var types = SlotTypes(shapes: state.shapes)
-    if steps.count == 1, case .graph = steps[0].work, part.valueDependent.isEmpty { return types }
+    if steps.count == 1, case .graph = steps[0].part, part.valueDependent.isEmpty { return types }
     types.shapes = state.shapes.filter {
       part.inputs.contains($0.key) && state.slots[$0.key] == nil && !part.valueDependent.contains($0.key)
     }

@@ -12,16 +12,11 @@ final class GraphSpecializations: Sendable {
     let exclusions: DeviceFallback.Exclusions
   }
 
-  private struct Standard {
-    let model: CompiledModel
-    /// The exclusions when it was compiled.
-    let exclusions: DeviceFallback.Exclusions
-  }
-
   private let index: Int
   private let loaded: LoadedModel
-  /// The specialization for the usual sizes; nil if sizes depend on data, or once one of its devices is excluded.
-  private let standard: Mutex<Standard?>
+  /// The specialization for the usual sizes, and the exclusions when it was compiled; nil if sizes depend on data, or
+  /// once one of its devices is excluded.
+  private let standard: Mutex<(model: CompiledModel, exclusions: DeviceFallback.Exclusions)?>
   private let specializations: SpecializationCache<Key, CompiledModel>
   /// The placements, by buckets of types.
   private let placements = SpecializationCache<Key, Placement>(limit: 32)
@@ -43,7 +38,7 @@ final class GraphSpecializations: Sendable {
     let contexts = ExecutionContextPool()
     self.contexts = contexts
     if let model { contexts.add(model) }
-    standard = Mutex(model.map { Standard(model: $0, exclusions: loaded.fallback.exclusions()) })
+    standard = Mutex(model.map { ($0, loaded.fallback.exclusions()) })
     specializations = SpecializationCache(limit: limit, didEvict: contexts.remove)
   }
 

@@ -7,27 +7,8 @@ enum BoundStep {
   case run(Int, overwrites: Bool, number: Int)
   /// Waits for all segments that may have written the value, then copies it if the two memory locations differ.
   case transfer(producers: [Int], BoundCopy, number: Int)
-  case branch(BoundBranch)
+  case branch(Schedule.Branch, condition: HostScalar, then: [BoundStep], otherwise: [BoundStep])
   case loop(BoundLoop)
-}
-
-final class BoundBranch {
-  let name: String
-  let condition: HostScalar
-  let then: [BoundStep]
-  let otherwise: [BoundStep]
-  let refusals: (then: String?, otherwise: String?)
-
-  init(
-    _ name: String, _ condition: HostScalar, _ then: [BoundStep], _ otherwise: [BoundStep],
-    refusals: (then: String?, otherwise: String?)
-  ) {
-    self.name = name
-    self.condition = condition
-    self.then = then
-    self.otherwise = otherwise
-    self.refusals = refusals
-  }
 }
 
 final class BoundLoop {
@@ -130,11 +111,7 @@ struct StepBinder {
       case .branch(let branch):
         let then = try bind(branch.then.block.steps, &number)
         let otherwise = try bind(branch.otherwise.block.steps, &number)
-        bound.append(
-          .branch(
-            BoundBranch(
-              branch.name, scalar(branch.condition), then, otherwise,
-              refusals: (branch.then.refusal, branch.otherwise.refusal))))
+        bound.append(.branch(branch, condition: scalar(branch.condition), then: then, otherwise: otherwise))
       case .loop(let loop):
         let body = try bind(loop.body.steps, &number)
         var segments: [Int] = []

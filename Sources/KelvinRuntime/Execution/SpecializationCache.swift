@@ -3,30 +3,22 @@
 /// Concurrent first uses of one key make the value once; the other callers wait for it. Beyond the limit the least
 /// recently used value is evicted. Callers that still use it keep it alive.
 package final class SpecializationCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-  /// A value being made by one caller, with others waiting for it.
-  private final class Flight {
+  private final class Entry {
+    /// Nil while one caller makes the value and others wait for it.
     var outcome: Result<Value, any Error>?
-  }
-
-  private enum Entry {
-    case making(Flight)
-    case made(Value, lastUse: Int)
+    var lastUse = 0
   }
 
   private struct State {
     var entries: [Key: Entry] = [:]
     var uses = 0
 
-    mutating func tick() -> Int {
+    /// Returns the outcome of an entry, if it is known, and notes the use.
+    mutating func use(_ entry: Entry) -> Result<Value, any Error>? {
       uses += 1
-      return uses
+      entry.lastUse = uses
+      return entry.outcome
     }
-  }
-
-  private enum Lookup {
-    case found(Value)
-    case follow(Flight)
-    case lead(Flight)
   }
 
   package let limit: Int
@@ -42,16 +34,12 @@ package final class SpecializationCache<Key: Hashable & Sendable, Value: Sendabl
   }
 
   /// The number of values that are kept now.
-  package var count: Int {
-    state.withLock { $0.entries.values.count { if case .made = $0 { true } else { false } } }
-  }
+  package var count: Int { state.withLock { $0.entries.values.count { $0.outcome != nil } } }
 
   /// The value of a key if it is kept now.
   package subscript(key: Key) -> Value? {
     state.withLock { state in
-      guard case .made(let value, _) = state.entries[key] else { return nil }
-      state.entries[key] = .made(value, lastUse: state.tick())
-      return value
+      try? state.entries[key].flatMap { state.use($0) }?.get()
     }
   }
 
@@ -62,41 +50,28 @@ package final class SpecializationCache<Key: Hashable & Sendable, Value: Sendabl
     for key: Key, _ cancellation: Cancellation? = nil, make: () throws -> Value
   ) throws -> Value {
     while true {
-      switch state.withLock({ look(up: key, &$0) }) {
-      case .found(let value): return value
-      case .lead(let flight): return try lead(flight, key, make)
-      case .follow(let flight):
-        switch try state.wait(cancellation, { _ in flight.outcome }) {
-        case .success(let value): return value
-        case .failure(RuntimeError.cancelled): continue
-        case .failure(let error): throw error
-        }
+      let (entry, isNew, known) = state.withLock { state -> (Entry, Bool, Result<Value, any Error>?) in
+        if let entry = state.entries[key] { return (entry, false, state.use(entry)) }
+        let entry = Entry()
+        state.entries[key] = entry
+        return (entry, true, nil)
+      }
+      if isNew { return try fill(entry, key, make) }
+      switch try known ?? state.wait(cancellation, { $0.use(entry) }) {
+      case .success(let value): return value
+      case .failure(RuntimeError.cancelled): continue
+      case .failure(let error): throw error
       }
     }
   }
 
-  private func look(up key: Key, _ state: inout State) -> Lookup {
-    switch state.entries[key] {
-    case .made(let value, _):
-      state.entries[key] = .made(value, lastUse: state.tick())
-      return .found(value)
-    case .making(let flight): return .follow(flight)
-    case nil:
-      let flight = Flight()
-      state.entries[key] = .making(flight)
-      return .lead(flight)
-    }
-  }
-
-  private func lead(_ flight: Flight, _ key: Key, _ make: () throws -> Value) throws -> Value {
+  private func fill(_ entry: Entry, _ key: Key, _ make: () throws -> Value) throws -> Value {
     let outcome = Result { try make() }
     // Releasing a value may take long, so it happens after the lock is released.
     let dropped = state.withLock { state -> [Value] in
-      flight.outcome = outcome
-      switch outcome {
-      case .success(let value): state.entries[key] = .made(value, lastUse: state.tick())
-      case .failure: state.entries[key] = nil
-      }
+      entry.outcome = outcome
+      _ = state.use(entry)
+      if case .failure = outcome { state.entries[key] = nil }
       return evict(&state)
     }
     dropped.forEach(didEvict)
@@ -104,11 +79,10 @@ package final class SpecializationCache<Key: Hashable & Sendable, Value: Sendabl
   }
 
   private func evict(_ state: inout State) -> [Value] {
-    let made = state.entries.compactMap { key, entry -> (key: Key, value: Value, lastUse: Int)? in
-      if case .made(let value, let lastUse) = entry { (key, value, lastUse) } else { nil }
+    let made = state.entries.filter { $0.value.outcome != nil }.sorted { $0.value.lastUse < $1.value.lastUse }
+    return made.prefix(max(0, made.count - limit)).compactMap { key, entry in
+      state.entries[key] = nil
+      return try? entry.outcome?.get()
     }
-    let oldest = made.sorted { $0.lastUse < $1.lastUse }.prefix(max(0, made.count - limit))
-    for entry in oldest { state.entries[entry.key] = nil }
-    return oldest.map(\.value)
   }
 }
