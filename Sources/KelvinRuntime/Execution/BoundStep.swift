@@ -109,8 +109,8 @@ struct StepBinder {
         bound.append(
           .transfer(producers: producers[model.flat.memory[transfer.value.index]] ?? [], copy, number: own))
       case .branch(let branch):
-        let then = try bind(branch.then.block.steps, &number)
-        let otherwise = try bind(branch.otherwise.block.steps, &number)
+        let then = try bind(branch.then.steps, &number)
+        let otherwise = try bind(branch.otherwise.steps, &number)
         bound.append(.branch(branch, condition: scalar(branch.condition), then: then, otherwise: otherwise))
       case .loop(let loop):
         let body = try bind(loop.body.steps, &number)

@@ -146,8 +146,8 @@ struct BufferLayout: Sendable {
           for value in segment.inputs + segment.outputs { touch(value, segment.device, now...max(now, done)) }
         case .branch(let branch):
           touch(branch.condition, host, now...now)
-          walk(branch.then.block.steps, from: now + 1, end: end)
-          walk(branch.otherwise.block.steps, from: now + 1 + branch.then.block.count, end: end)
+          walk(branch.then.steps, from: now + 1, end: end)
+          walk(branch.otherwise.steps, from: now + 1 + branch.then.count, end: end)
         case .loop(let loop):
           let finish = number - 1
           let mark = used.count

@@ -33,26 +33,23 @@ package struct Schedule: Sendable {
   package struct Branch: Hashable, Sendable {
     package let name: String
     package let condition: ValueID
-    package let then: Arm
-    package let otherwise: Arm
+    package let then: Block
+    package let otherwise: Block
   }
 
   /// A list of steps inside control flow.
   package struct Block: Hashable, Sendable {
     package let steps: [Step]
+    /// Why the block cannot run; nil if it can.
+    package let refusal: String?
     /// The number of steps, including nested ones.
     let count: Int
 
-    init(_ steps: [Step]) {
+    init(_ steps: [Step], refusal: String? = nil) {
       self.steps = steps
+      self.refusal = refusal
       count = steps.reduce(0) { $0 + $1.count }
     }
-  }
-
-  package struct Arm: Hashable, Sendable {
-    package let block: Block
-    /// Why the arm cannot be taken; nil if it can.
-    package let refusal: String?
   }
 
   /// Repeated steps. The host holds the values that the loop itself reads and writes.
@@ -90,7 +87,7 @@ extension Schedule.Step {
   var count: Int {
     switch self {
     case .run, .transfer: 1
-    case .branch(let branch): 1 + branch.then.block.count + branch.otherwise.block.count
+    case .branch(let branch): 1 + branch.then.count + branch.otherwise.count
     case .loop(let loop): 1 + loop.body.count
     }
   }
@@ -101,9 +98,7 @@ extension Schedule.Step {
     switch self {
     case .run, .transfer: break
     case .branch(let branch):
-      for arm in [branch.then, branch.otherwise] {
-        for step in arm.block.steps { step.forEach(visit) }
-      }
+      for step in branch.then.steps + branch.otherwise.steps { step.forEach(visit) }
     case .loop(let loop): for step in loop.body.steps { step.forEach(visit) }
     }
   }

@@ -348,7 +348,7 @@ struct ScheduleWriter {
     switch item {
     case .node: preconditionFailure("a node is not control flow")
     case .branch(let branch):
-      var arms: [Schedule.Arm] = []
+      var sides: [Schedule.Block] = []
       var left: [Location] = []
       for (arm, parts) in zip([branch.then, branch.otherwise], inner) {
         let steps = try order(arm.block, parts, isHost, given: [], results: [])
@@ -360,11 +360,11 @@ struct ScheduleWriter {
           }
         }
         present.keep(before)
-        arms.append(Schedule.Arm(block: Schedule.Block(steps), refusal: arm.refusal))
+        sides.append(Schedule.Block(steps, refusal: arm.refusal))
       }
       for location in left { present.insert(location) }
       return .branch(
-        Schedule.Branch(name: branch.name, condition: branch.condition, then: arms[0], otherwise: arms[1]))
+        Schedule.Branch(name: branch.name, condition: branch.condition, then: sides[0], otherwise: sides[1]))
     case .loop(let loop):
       present.insert(Location(value: loop.iteration, device: host))
       let reads = ([loop.nextCondition].compactMap { $0 } + loop.rows.map(\.row)).filter { graph[$0].weight == nil }
