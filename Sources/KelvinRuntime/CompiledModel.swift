@@ -12,6 +12,8 @@ package final class CompiledModel: Sendable {
   package let placement: [String: String]
   package let transfers: [PlannedTransfer]
   let layout: BufferLayout
+  /// By device, the bytes of scratch memory. Submissions to one device run in order, so its segments share it.
+  let scratchByteCounts: [String: Int]
   /// The bytes of values and scratch memory of one inference, on all devices together.
   package let sessionByteCount: Int
   let executables: [any Executable]
@@ -135,7 +137,14 @@ package final class CompiledModel: Sendable {
       } catch { throw error.code == .cancelled ? .cancelled : .device(error) }
       if isLast, index + 1 < count { weights.didPackAll() }
     }
-    let needed = Self.needed(schedule, layout, executables, host)
+    var scratch: [String: Int] = [:]
+    for (segment, executable) in zip(schedule.segments, executables) where executable.scratchByteCount > 0 {
+      scratch[segment.device] = max(scratch[segment.device] ?? 0, executable.scratchByteCount)
+    }
+    scratchByteCounts = scratch
+    var needed: [String: Int] = [:]
+    for (domain, byteCount) in layout.arenas { needed[domain == BufferLayout.hostDomain ? host : domain] = byteCount }
+    needed.merge(scratch) { $0.addingReportingOverflow($1).overflow ? .max : $0 + $1 }
     try Self.check(needed, devices)
     sessionByteCount = needed.values.reduce(0) { $0.addingReportingOverflow($1).overflow ? .max : $0 + $1 }
     guard budget?.admits(bytes: sessionByteCount) ?? true else { throw .cancelled }
@@ -148,19 +157,6 @@ package final class CompiledModel: Sendable {
     self.devices = devices
     self.host = host
     self.stores = stores
-  }
-
-  /// Returns the bytes of values and scratch memory of one inference, by device.
-  private static func needed(
-    _ schedule: Schedule, _ layout: BufferLayout, _ executables: [any Executable], _ host: String
-  ) -> [String: Int] {
-    var needed: [String: Int] = [:]
-    for (domain, byteCount) in layout.arenas { needed[domain == BufferLayout.hostDomain ? host : domain] = byteCount }
-    var scratch: [String: Int] = [:]
-    for (segment, executable) in zip(schedule.segments, executables) {
-      scratch[segment.device] = max(scratch[segment.device] ?? 0, executable.scratchByteCount)
-    }
-    return needed.merging(scratch) { $0.addingReportingOverflow($1).overflow ? .max : $0 + $1 }
   }
 
   /// Rejects a model whose values and scratch memory do not fit a device, before a session allocates them. Weights

@@ -87,14 +87,9 @@ package final class Session {
         guard let arena = arenas[slot.domain] else { preconditionFailure("no arena on \(slot.domain)") }
         return BufferSlice(arena, offset: slot.offset, byteCount: slot.byteCount)
       }
-      // Submissions to one device run in order, so its segments share scratch memory.
-      var scratchSizes: [String: Int] = [:]
-      for (segment, executable) in zip(model.schedule.segments, model.executables) {
-        scratchSizes[segment.device] = max(scratchSizes[segment.device] ?? 0, executable.scratchByteCount)
-      }
       var scratch: [String: any Buffer] = [:]
-      for (id, size) in scratchSizes where size > 0 {
-        let made = try context.scratchBuffer(size, on: device(id))
+      for (id, byteCount) in model.scratchByteCounts {
+        let made = try context.scratchBuffer(byteCount, on: device(id))
         scratch[id] = made
         buffers.append((id, made))
       }
