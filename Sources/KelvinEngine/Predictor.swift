@@ -17,8 +17,8 @@ package final class Predictor: Sendable {
   /// Whether the plan for the usual sizes uses devices other than the host.
   package let usesOtherDevices: Bool
   private let specializationLimit: Int
-  /// The variants made so far.
-  private let variants = SpecializationCache<Variant, Predictor>(limit: 6)
+  /// The variants that predictions used most recently. Each has memory of its own.
+  private let variants = SpecializationCache<Variant, Predictor>(limit: 4)
   /// The costs of sizes other than the usual ones, of this predictor and its variants.
   private let counts: ConditionLock<SpecializationCounts>
 
@@ -34,7 +34,7 @@ package final class Predictor: Sendable {
   }
 
   /// - Parameters:
-  ///   - compiled: the compiled graphs for the usual sizes, as `LoadedModel.compiledGraphs` returns them.
+  ///   - compiled: the compiled graphs for the usual sizes, as `PlannedModel.compiled` returns them.
   ///   - specializationLimit: the number of other specializations of each graph that are kept.
   ///   - function: the model's function with other features or host operations around the same graphs; nil for its
   ///     own.
