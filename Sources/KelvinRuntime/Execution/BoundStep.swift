@@ -7,11 +7,12 @@ enum BoundStep {
   case run(Int, overwrites: Bool, number: Int)
   /// Waits for all segments that may have written the value, then copies it if the two memory locations differ.
   case transfer(producers: [Int], BoundCopy, number: Int)
-  case branch(Schedule.Branch, condition: HostScalar, then: [BoundStep], otherwise: [BoundStep])
-  case loop(BoundLoop)
+  indirect case branch(Schedule.Branch, condition: HostScalar, then: [BoundStep], otherwise: [BoundStep])
+  indirect case loop(BoundLoop)
 }
 
-final class BoundLoop {
+/// A loop of a schedule, bound to memory.
+struct BoundLoop {
   let name: String
   let limit: HostScalar
   let condition: HostScalar?
@@ -22,21 +23,6 @@ final class BoundLoop {
   let body: [BoundStep]
   /// The segments of the body on asynchronous devices.
   let segments: [Int]
-
-  init(
-    _ loop: Schedule.Loop, limit: HostScalar, condition: HostScalar?, nextCondition: HostScalar?,
-    memory: (ValueID) -> UnsafeMutableRawBufferPointer, body: [BoundStep], segments: [Int]
-  ) {
-    name = loop.name
-    self.limit = limit
-    self.condition = condition
-    self.nextCondition = nextCondition
-    iteration = memory(loop.iteration)
-    trips = memory(loop.trips)
-    rows = loop.rows.map { (memory($0.row), memory($0.accumulated)) }
-    self.body = body
-    self.segments = segments
-  }
 }
 
 enum BoundCopy {
@@ -126,8 +112,10 @@ struct StepBinder {
         bound.append(
           .loop(
             BoundLoop(
-              loop, limit: scalar(loop.limit), condition: loop.condition.map(scalar),
-              nextCondition: loop.nextCondition.map(scalar), memory: memory, body: body, segments: segments)))
+              name: loop.name, limit: scalar(loop.limit), condition: loop.condition.map(scalar),
+              nextCondition: loop.nextCondition.map(scalar), iteration: memory(loop.iteration),
+              trips: memory(loop.trips), rows: loop.rows.map { (memory($0.row), memory($0.accumulated)) }, body: body,
+              segments: segments)))
       }
     }
     return bound
