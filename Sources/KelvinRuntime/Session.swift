@@ -105,7 +105,7 @@ package final class Session {
                 ? scratch[segment.device].map { BufferSlice($0, offset: 0, byteCount: size) } : nil,
               measuresNodes: measuresNodes, stop: stop)))
       }
-      steps = try StepBinder(model, slice: slice).bind(model.schedule.steps)
+      steps = try model.boundSteps(slice)
       inputs = model.graph.inputs.map { slice($0, on: model.host) }
       outputs = model.graph.outputs.map { slice($0, on: model.host) }
       self.buffers = buffers

@@ -56,86 +56,94 @@ enum BoundCopy {
   }
 }
 
-/// Binds the steps of a schedule to the memory of a session.
-struct StepBinder {
-  private let model: CompiledModel
-  private let slice: (ValueID, String) -> BufferSlice
-  /// For each value with memory of its own, the segments that write that memory.
-  private let producers: [ValueID: [Int]]
+/// A value with one element that control flow reads on the host.
+enum HostScalar {
+  case constant(Int)
+  case memory(UnsafeRawPointer, ScalarType)
 
-  init(_ model: CompiledModel, slice: @escaping (ValueID, String) -> BufferSlice) {
-    self.model = model
-    self.slice = slice
-    var producers: [ValueID: [Int]] = [:]
-    for (index, segment) in model.schedule.segments.enumerated() {
-      for output in segment.outputs { producers[model.flat.memory[output.index], default: []].append(index) }
+  /// The element as an integer; a floating-point element counts as 1 unless it is zero.
+  var integer: Int {
+    switch self {
+    case .constant(let value): value
+    case .memory(let address, let scalar):
+      switch scalar {
+      case .bool: address.load(as: UInt8.self) == 0 ? 0 : 1
+      case .int8: Int(address.load(as: Int8.self))
+      case .uint8: Int(address.load(as: UInt8.self))
+      case .int16: Int(address.load(as: Int16.self))
+      case .uint16: Int(address.load(as: UInt16.self))
+      case .int32: Int(address.load(as: Int32.self))
+      case .uint32: Int(address.load(as: UInt32.self))
+      case .int64: Int(address.load(as: Int64.self))
+      case .uint64: Int(clamping: address.load(as: UInt64.self))
+      case .float16: address.load(as: UInt16.self) & 0x7fff == 0 ? 0 : 1
+      case .float32: address.load(as: Float.self) == 0 ? 0 : 1
+      case .float64: address.load(as: Double.self) == 0 ? 0 : 1
+      }
     }
-    self.producers = producers
   }
 
-  func bind(_ steps: [Schedule.Step]) throws(DeviceError) -> [BoundStep] {
+  var isTrue: Bool { integer != 0 }
+}
+
+extension CompiledModel {
+  /// Returns the steps of the schedule, bound to the memory of a session.
+  ///
+  /// - Parameter slice: returns the memory of a value on a device.
+  func boundSteps(_ slice: (ValueID, String) -> BufferSlice) throws(DeviceError) -> [BoundStep] {
+    /// For each value with memory of its own, the segments that write that memory.
+    var producers: [ValueID: [Int]] = [:]
+    for (index, segment) in schedule.segments.enumerated() {
+      for output in segment.outputs { producers[flat.memory[output.index], default: []].append(index) }
+    }
+    /// Values that the runtime itself reads and writes are in memory that the host can address.
+    func memory(_ value: ValueID) -> UnsafeMutableRawBufferPointer {
+      let slice = slice(value, host)
+      guard let pointer = slice.hostPointer else { preconditionFailure("a value on the host has no host memory") }
+      return UnsafeMutableRawBufferPointer(start: pointer, count: slice.byteCount)
+    }
+    func scalar(_ value: ValueID) -> HostScalar {
+      let known = graph[value]
+      if let weight = known.weight {
+        let tensor = weight.dense()
+        let isInteger = !tensor.type.scalar.isFloatingPoint
+        return .constant(isInteger ? tensor.integers.first ?? 0 : (tensor.doubles.first ?? 0) == 0 ? 0 : 1)
+      }
+      guard let address = memory(value).baseAddress else { preconditionFailure("a value on the host has no address") }
+      return .memory(UnsafeRawPointer(address), known.type.scalar)
+    }
+    func isAsynchronous(_ segment: Int) -> Bool { devices[schedule.segments[segment].device]?.info.isHost == false }
+
     var number = 0
-    return try bind(steps, &number)
-  }
-
-  private func bind(_ steps: [Schedule.Step], _ number: inout Int) throws(DeviceError) -> [BoundStep] {
-    var bound: [BoundStep] = []
-    for step in steps {
+    func bind(_ step: Schedule.Step) throws(DeviceError) -> BoundStep {
       let own = number
       number += 1
       switch step {
-      case .run(let segment):
-        bound.append(.run(segment, overwrites: model.schedule.segments[segment].overwrites, number: own))
+      case .run(let segment): return .run(segment, overwrites: schedule.segments[segment].overwrites, number: own)
       case .transfer(let transfer):
-        let from = model.layout.slot(transfer.value, on: transfer.from)
-        let to = model.layout.slot(transfer.value, on: transfer.to)
+        let isShared =
+          layout.slot(transfer.value, on: transfer.from) == layout.slot(transfer.value, on: transfer.to)
         let copy =
-          try from == to
+          try isShared
           ? BoundCopy.shared : BoundCopy(slice(transfer.value, transfer.from), slice(transfer.value, transfer.to))
-        bound.append(
-          .transfer(producers: producers[model.flat.memory[transfer.value.index]] ?? [], copy, number: own))
+        return .transfer(producers: producers[flat.memory[transfer.value.index]] ?? [], copy, number: own)
       case .branch(let branch):
-        let then = try bind(branch.then.steps, &number)
-        let otherwise = try bind(branch.otherwise.steps, &number)
-        bound.append(.branch(branch, condition: scalar(branch.condition), then: then, otherwise: otherwise))
+        let then = try branch.then.steps.map(bind)
+        let otherwise = try branch.otherwise.steps.map(bind)
+        return .branch(branch, condition: scalar(branch.condition), then: then, otherwise: otherwise)
       case .loop(let loop):
-        let body = try bind(loop.body.steps, &number)
         var segments: [Int] = []
         for step in loop.body.steps {
-          step.forEach {
-            if case .run(let segment) = $0, model.devices[model.schedule.segments[segment].device]?.info.isHost == false
-            {
-              segments.append(segment)
-            }
-          }
+          step.forEach { if case .run(let segment) = $0, isAsynchronous(segment) { segments.append(segment) } }
         }
-        bound.append(
-          .loop(
-            BoundLoop(
-              name: loop.name, limit: scalar(loop.limit), condition: loop.condition.map(scalar),
-              nextCondition: loop.nextCondition.map(scalar), iteration: memory(loop.iteration),
-              trips: memory(loop.trips), rows: loop.rows.map { (memory($0.row), memory($0.accumulated)) }, body: body,
-              segments: segments)))
+        return .loop(
+          BoundLoop(
+            name: loop.name, limit: scalar(loop.limit), condition: loop.condition.map(scalar),
+            nextCondition: loop.nextCondition.map(scalar), iteration: memory(loop.iteration),
+            trips: memory(loop.trips), rows: loop.rows.map { (memory($0.row), memory($0.accumulated)) },
+            body: try loop.body.steps.map(bind), segments: segments))
       }
     }
-    return bound
-  }
-
-  private func scalar(_ value: ValueID) -> HostScalar {
-    let known = model.graph[value]
-    if let weight = known.weight {
-      let tensor = weight.dense()
-      let isInteger = !tensor.type.scalar.isFloatingPoint
-      return .constant(isInteger ? tensor.integers.first ?? 0 : (tensor.doubles.first ?? 0) == 0 ? 0 : 1)
-    }
-    guard let address = memory(value).baseAddress else { preconditionFailure("a value on the host has no address") }
-    return .memory(UnsafeRawPointer(address), known.type.scalar)
-  }
-
-  /// Values that the runtime itself reads and writes are in memory that the host can address.
-  private func memory(_ value: ValueID) -> UnsafeMutableRawBufferPointer {
-    let slice = slice(value, model.host)
-    guard let pointer = slice.hostPointer else { preconditionFailure("a value on the host has no host memory") }
-    return UnsafeMutableRawBufferPointer(start: pointer, count: slice.byteCount)
+    return try schedule.steps.map(bind)
   }
 }
