@@ -36,24 +36,19 @@ package final class Predictor: Sendable {
   /// - Parameters:
   ///   - compiled: the compiled graphs for the usual sizes, as `PlannedModel.compiled` returns them.
   ///   - specializationLimit: the number of other specializations of each graph that are kept.
-  ///   - function: the model's function with other features or host operations around the same graphs; nil for its
-  ///     own.
-  package convenience init(
-    _ loaded: LoadedModel, _ compiled: [CompiledModel?], specializationLimit: Int, function: Function? = nil
-  ) {
+  package convenience init(_ loaded: LoadedModel, _ compiled: [CompiledModel?], specializationLimit: Int) {
     self.init(
-      loaded, compiled, specializationLimit: specializationLimit, function: function,
-      counts: ConditionLock(SpecializationCounts()))
+      loaded, compiled, specializationLimit: specializationLimit, counts: ConditionLock(SpecializationCounts()))
   }
 
   private init(
-    _ loaded: LoadedModel, _ compiled: [CompiledModel?], specializationLimit: Int, function: Function?,
+    _ loaded: LoadedModel, _ compiled: [CompiledModel?], specializationLimit: Int,
     counts: ConditionLock<SpecializationCounts>
   ) {
     self.loaded = loaded
     self.specializationLimit = specializationLimit
     self.counts = counts
-    executor = FunctionExecutor(function ?? loaded.function)
+    executor = FunctionExecutor(loaded.function)
     graphs = compiled.enumerated().map {
       GraphSpecializations(loaded, index: $0, $1, limit: specializationLimit, counts)
     }
@@ -128,7 +123,7 @@ package final class Predictor: Sendable {
       try variants.value(for: variant, cancellation) {
         let model = try make()
         return Predictor(
-          model, model.graphs.map { _ in nil }, specializationLimit: specializationLimit, function: nil, counts: counts)
+          model, model.graphs.map { _ in nil }, specializationLimit: specializationLimit, counts: counts)
       }
     }
   }
