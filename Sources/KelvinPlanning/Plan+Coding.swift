@@ -2,19 +2,15 @@ package import FoundationEssentials
 import KelvinBasics
 
 extension PlanCandidate: Codable {
-  enum CodingKeys: String, CodingKey { case device, seconds, source, unsupported, joules, regret }
-
   package init(from decoder: any Decoder) throws {
-    let fields = try decoder.container(keyedBy: CodingKeys.self)
-    let device = try fields.decode(String.self, forKey: .device)
-    if let seconds = try fields.decodeIfPresent(Double.self, forKey: .seconds) {
+    let fields = try JSONFields(decoder)
+    let device: String = try fields["device"]
+    if let seconds: Double = try fields["seconds", or: nil] {
       self.init(
-        device: device, seconds: seconds,
-        source: try fields.decode(.source, or: .estimated),
-        joules: try fields.decodeIfPresent(Double.self, forKey: .joules),
-        regret: try fields.decodeIfPresent(Double.self, forKey: .regret))
+        device: device, seconds: seconds, source: try fields["source", or: .estimated],
+        joules: try fields["joules", or: nil], regret: try fields["regret", or: nil])
     } else {
-      self.init(device: device, unsupported: try fields.decode(String.self, forKey: .unsupported))
+      self.init(device: device, unsupported: try fields["unsupported"])
     }
   }
 
@@ -28,28 +24,18 @@ extension PlanCandidate: Codable {
 }
 
 extension Plan.Node: Codable {
-  enum CodingKeys: String, CodingKey {
-    case name, op, computation, origins, inputs, device, reason, regret, candidates, transfers, region, trips, turns,
-      part
-  }
-
   package init(from decoder: any Decoder) throws {
-    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    let fields = try JSONFields(decoder)
     self.init(
-      name: try fields.decode(String.self, forKey: .name),
-      op: try fields.decode(.op, or: ""),
-      origins: try fields.decode(.origins, or: []),
-      inputs: try fields.decode(.inputs, or: []),
-      device: try fields.decode(String.self, forKey: .device),
-      reason: try fields.decode(.reason, or: ""),
-      regret: try fields.decodeIfPresent(Double.self, forKey: .regret),
-      candidates: try fields.decode(.candidates, or: []),
-      transfers: try fields.decode(.transfers, or: []))
-    computation = try fields.decodeIfPresent(String.self, forKey: .computation)
-    region = try fields.decode(.region, or: "")
-    trips = try fields.decode(.trips, or: 1)
-    part = try fields.decode(.part, or: "")
-    turns = try fields.decodeIfPresent(Double.self, forKey: .turns)
+      name: try fields["name"], op: try fields["op", or: ""], origins: try fields["origins", or: []],
+      inputs: try fields["inputs", or: []], device: try fields["device"], reason: try fields["reason", or: ""],
+      regret: try fields["regret", or: nil], candidates: try fields["candidates", or: []],
+      transfers: try fields["transfers", or: []])
+    computation = try fields["computation", or: nil]
+    region = try fields["region", or: ""]
+    trips = try fields["trips", or: 1]
+    part = try fields["part", or: ""]
+    turns = try fields["turns", or: nil]
   }
 
   /// `regret` is always encoded: `null` when no other device may run the node. `region` and `trips` are encoded only
@@ -65,11 +51,6 @@ extension Plan.Node: Codable {
 }
 
 extension Plan: Codable {
-  enum CodingKeys: String, CodingKey {
-    case version, model, modelKey, graph, machine, devices, units, precision, goal, predicted, method, gap
-    case bestSingleDevice, nodes, parts, holdsUpTo
-  }
-
   /// - Throws: `malformed`, `unknown`, `duplicate` or `invalidNumber`. The content of the file is not trusted.
   package init(json: Data) throws(PlanningError) {
     do {
@@ -83,8 +64,8 @@ extension Plan: Codable {
   }
 
   package init(from decoder: any Decoder) throws {
-    let fields = try decoder.container(keyedBy: CodingKeys.self)
-    let version = try fields.decode(Int.self, forKey: .version)
+    let fields = try JSONFields(decoder)
+    let version: Int = try fields["version"]
     guard version == Plan.currentVersion else {
       throw PlanningError(
         .stale, "plan", "version \(version), this Kelvin reads version \(Plan.currentVersion)",
@@ -92,18 +73,15 @@ extension Plan: Codable {
     }
     self.init(
       subject: Subject(
-        model: try fields.decode(.model, or: ""), modelKey: try fields.decode(.modelKey, or: ""),
-        graph: try fields.decode(.graph, or: ""), machine: try fields.decode(.machine, or: ""),
-        devices: try fields.decode(.devices, or: []), units: try fields.decode(.units, or: ""),
-        precision: try fields.decode(.precision, or: "")),
-      goal: try fields.decode(.goal, or: .latency),
-      predicted: try fields.decode(.predicted, or: 0),
-      method: try fields.decode(.method, or: .approximate),
-      gap: try fields.decode(.gap, or: 0),
-      bestSingleDevice: try fields.decodeIfPresent(SingleDevice.self, forKey: .bestSingleDevice),
-      nodes: try fields.decode([Node].self, forKey: .nodes))
-    parts = try fields.decode(.parts, or: [])
-    holdsUpTo = try fields.decodeIfPresent([String: [Int]].self, forKey: .holdsUpTo)
+        model: try fields["model", or: ""], modelKey: try fields["modelKey", or: ""],
+        graph: try fields["graph", or: ""], machine: try fields["machine", or: ""],
+        devices: try fields["devices", or: []], units: try fields["units", or: ""],
+        precision: try fields["precision", or: ""]),
+      goal: try fields["goal", or: .latency], predicted: try fields["predicted", or: 0],
+      method: try fields["method", or: .approximate], gap: try fields["gap", or: 0],
+      bestSingleDevice: try fields["bestSingleDevice", or: nil], nodes: try fields["nodes"])
+    parts = try fields["parts", or: []]
+    holdsUpTo = try fields["holdsUpTo", or: nil]
   }
 
   package func encode(to encoder: any Encoder) throws {

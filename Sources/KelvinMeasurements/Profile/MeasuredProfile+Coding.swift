@@ -1,26 +1,16 @@
 import KelvinBasics
 
 extension MeasuredProfile: Codable {
-  private enum CodingKeys: String, CodingKey {
-    case format, version, kelvinVersion, label, note, isPartial, machine, devices, nodes, work, transfers, corun,
-      startup, models, accuracy, trials
-  }
-
   package init(from decoder: any Decoder) throws {
-    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    let fields = try JSONFields(decoder)
     self.init(
-      kelvinVersion: try fields.decode(String.self, forKey: .kelvinVersion),
-      machine: try fields.decode(MachineDescription.self, forKey: .machine),
-      devices: try fields.decode([DeviceIdentity].self, forKey: .devices),
-      nodes: try fields.decode([String: [String: NodeCost]].self, forKey: .nodes),
-      transfers: try fields.decode([TransferCost].self, forKey: .transfers),
-      startup: try fields.decode(.startup, or: [:]), work: try fields.decode(.work, or: [:]),
-      corun: try fields.decode(.corun, or: []),
-      models: try fields.decode(.models, or: [:]), accuracy: try fields.decode(.accuracy, or: [:]),
-      trials: try fields.decode(.trials, or: []),
-      label: try fields.decode(.label, or: .measured),
-      note: try fields.decodeIfPresent(String.self, forKey: .note), isPartial: try fields.decode(.isPartial, or: false))
-    if try fields.decode(.version, or: Self.version) < 3 { nameByEffectivePrecision() }
+      kelvinVersion: try fields["kelvinVersion"], machine: try fields["machine"], devices: try fields["devices"],
+      nodes: try fields["nodes"], transfers: try fields["transfers"], startup: try fields["startup", or: [:]],
+      work: try fields["work", or: [:]], corun: try fields["corun", or: []], models: try fields["models", or: [:]],
+      accuracy: try fields["accuracy", or: [:]], trials: try fields["trials", or: []],
+      label: try fields["label", or: .measured], note: try fields["note", or: nil],
+      isPartial: try fields["isPartial", or: false])
+    if try fields["version", or: Self.version] < 3 { nameByEffectivePrecision() }
   }
 
   package func encode(to encoder: any Encoder) throws {

@@ -65,24 +65,16 @@ package struct NodeCost: Sendable, Hashable {
 }
 
 extension NodeCost: Codable {
-  private enum CodingKeys: String, CodingKey {
-    case seconds, interval, samples, source, isNoisy, joules, cold, compile
-  }
-
   /// Only `seconds` is required: a cost written by hand is certain and counts as one sample.
   package init(from decoder: any Decoder) throws {
-    let fields = try decoder.container(keyedBy: CodingKeys.self)
-    let seconds = try fields.decode(Double.self, forKey: .seconds)
+    let fields = try JSONFields(decoder)
+    let seconds: Double = try fields["seconds"]
     self.init(
       seconds: seconds,
-      interval: try fields.decodeIfPresent(ConfidenceInterval.self, forKey: .interval)
-        ?? ConfidenceInterval(lower: seconds, upper: seconds, confidence: 0),
-      samples: try fields.decode(.samples, or: 1),
-      source: try fields.decode(.source, or: .stated),
-      isNoisy: try fields.decode(.isNoisy, or: false),
-      joules: try fields.decodeIfPresent(Double.self, forKey: .joules),
-      cold: try fields.decodeIfPresent(Double.self, forKey: .cold),
-      compile: try fields.decodeIfPresent(Double.self, forKey: .compile))
+      interval: try fields["interval", or: ConfidenceInterval(lower: seconds, upper: seconds, confidence: 0)],
+      samples: try fields["samples", or: 1], source: try fields["source", or: .stated],
+      isNoisy: try fields["isNoisy", or: false], joules: try fields["joules", or: nil],
+      cold: try fields["cold", or: nil], compile: try fields["compile", or: nil])
   }
 
   package func encode(to encoder: any Encoder) throws {
@@ -131,22 +123,14 @@ package struct TransferCost: Sendable, Hashable {
 }
 
 extension TransferCost: Codable {
-  private enum CodingKeys: String, CodingKey {
-    case from, to, latency, bytesPerSecond, samples, isNoisy, watts, copyLatency, copyBytesPerSecond
-  }
-
   /// `samples` and `isNoisy` are optional: a link written by hand is certain and counts as one sample.
   package init(from decoder: any Decoder) throws {
-    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    let fields = try JSONFields(decoder)
     self.init(
-      from: try fields.decode(String.self, forKey: .from), to: try fields.decode(String.self, forKey: .to),
-      latency: try fields.decode(Double.self, forKey: .latency),
-      bytesPerSecond: try fields.decode(Double.self, forKey: .bytesPerSecond),
-      samples: try fields.decode(.samples, or: 1),
-      isNoisy: try fields.decode(.isNoisy, or: false),
-      watts: try fields.decodeIfPresent(Double.self, forKey: .watts),
-      copyLatency: try fields.decodeIfPresent(Double.self, forKey: .copyLatency),
-      copyBytesPerSecond: try fields.decodeIfPresent(Double.self, forKey: .copyBytesPerSecond))
+      from: try fields["from"], to: try fields["to"], latency: try fields["latency"],
+      bytesPerSecond: try fields["bytesPerSecond"], samples: try fields["samples", or: 1],
+      isNoisy: try fields["isNoisy", or: false], watts: try fields["watts", or: nil],
+      copyLatency: try fields["copyLatency", or: nil], copyBytesPerSecond: try fields["copyBytesPerSecond", or: nil])
   }
 }
 
