@@ -150,81 +150,62 @@ extension Benchmark {
 
   /// The measurements of one configuration, in seconds.
   public struct Measurement: Sendable {
+    private let result: ConfigurationResult
     /// The configuration's label.
-    public let label: String
+    public var label: String { result.label }
     /// The identifiers of the devices that run its layers.
-    public let devices: [String]
+    public var devices: [String] { result.devices }
     /// The latency of inferences: from arrival to result for a stream, else of consecutive inferences; nil if not
     /// measured.
-    public let latency: LatencySummary?
+    public var latency: LatencySummary? { result.latency.map { LatencySummary(statistics: $0) } }
     /// Seconds to read the model. This median and the next two are of starts with a warm cache.
-    public let load: Double?
+    public var load: Double? { result.load }
     /// Seconds to compile.
-    public let compile: Double?
+    public var compile: Double? { result.compile }
     /// Seconds of the first inference.
-    public let first: Double?
+    public var first: Double? { result.first }
     /// Seconds from the start of a process to its first result with an empty cache.
-    public let coldStart: Double?
+    public var coldStart: Double? { result.coldTotal }
     /// Results per second; nil if not measured.
-    public let throughput: Double?
+    public var throughput: Double? { result.throughput }
     /// The number of frames that were dropped for newer ones.
-    public let dropped: Int
+    public var dropped: Int { result.sustained?.dropped ?? 0 }
     /// The latency of the cool machine over the latency of the hot one: L₀/L∞ of the fit L(t) = L∞ − (L∞ −
     /// L₀)·e^(−t/τ). Below 1 the run has slowed down; nil if nothing was fitted.
-    public let stability: Double?
+    public var stability: Double? { result.sustained?.fit?.stability }
     /// The hottest state seen; nil if heat was not monitored.
-    public let thermalState: ThermalState?
+    public var thermalState: ThermalState? { result.thermal.map { ThermalState($0) } }
     /// Joules per inference; nil without an energy source.
-    public let joules: Double?
+    public var joules: Double? { result.sustained?.measuredJoules }
     /// A description of the energy source.
-    public let energySource: String
+    public var energySource: String { result.sustained?.energySource ?? "" }
     /// The agreement with the reference device's outputs; nil if they were not compared.
-    public let agreement: Agreement?
+    public var agreement: Agreement? { result.agreement.map { Agreement(agreement: $0) } }
     /// Seconds of one warm inference as the plan predicted them.
-    public let predicted: Double
+    public var predicted: Double { result.solution.predicted }
     /// The comparison with the configuration that the verdict names, such as `1.8 × slower than cpu-only (1.7 to 1.9)`.
     public let comparison: String
     /// The reason why measuring did not complete; nil if it did.
-    public let failure: String?
+    public var failure: String? { result.failure }
     /// The number of time windows in which other processes used the processor, and the number of all windows.
-    public let disturbedWindows: (disturbed: Int, all: Int)
+    public var disturbedWindows: (disturbed: Int, all: Int) { (result.disturbedWindows, result.windows) }
+
+    init(_ result: ConfigurationResult, _ comparison: String) {
+      (self.result, self.comparison) = (result, comparison)
+    }
   }
 
   /// The agreement of outputs with the reference device's outputs.
   public struct Agreement: Hashable, Sendable {
-    /// The fraction of inputs with the same top class, 0…1; nil for models without classes.
-    public let top1: Double?
-    /// The largest absolute difference of an output element.
-    public let largestDifference: Double
-    /// The mean absolute difference.
-    public let meanDifference: Double
-    /// The number of inputs compared.
-    public let inputs: Int
-  }
-}
+    let agreement: ReportAgreement
 
-extension Benchmark.Measurement {
-  init(_ result: ConfigurationResult, _ comparison: String) {
-    label = result.label
-    devices = result.devices
-    latency = result.latency.map { LatencySummary($0) }
-    load = result.load
-    compile = result.compile
-    first = result.first
-    coldStart = result.coldTotal
-    throughput = result.throughput
-    dropped = result.sustained?.dropped ?? 0
-    stability = result.sustained?.fit?.stability
-    thermalState = result.thermal.map { ThermalState($0) }
-    joules = result.sustained?.measuredJoules
-    energySource = result.sustained?.energySource ?? ""
-    agreement = result.agreement.map {
-      Benchmark.Agreement(
-        top1: $0.top1, largestDifference: $0.largestDifference, meanDifference: $0.meanDifference, inputs: $0.inputs)
-    }
-    predicted = result.solution.predicted
-    self.comparison = comparison
-    failure = result.failure
-    disturbedWindows = (result.disturbedWindows, result.windows)
+    /// The fraction of inputs with the same top class, 0…1; nil for models without classes.
+    public var top1: Double? { agreement.top1 }
+    /// The largest absolute difference of an output element.
+    public var largestDifference: Double { agreement.largestDifference }
+    /// The mean absolute difference.
+    public var meanDifference: Double { agreement.meanDifference }
+    /// The number of inputs compared.
+    public var inputs: Int { agreement.inputs }
   }
 }

@@ -1,5 +1,6 @@
 public import FoundationEssentials
 public import Kelvin
+import KelvinBasics
 import KelvinBench
 import KelvinDevices
 import KelvinEngine
@@ -31,68 +32,76 @@ public struct Profile: Sendable {
 
   /// The measurements of one device.
   public struct DeviceRun: Sendable {
+    let run: ProfileResult.DeviceRun
+
     /// The device.
-    public let device: ComputeDevice
+    public var device: ComputeDevice { ComputeDevice(run.device) }
     /// The number of layers that ran on the device.
-    public let layers: Int
+    public var layers: Int { run.nodes }
     /// The number of layers that the device cannot run and that ran on another device.
-    public let layersElsewhere: Int
+    public var layersElsewhere: Int { run.nodesElsewhere }
     /// The latency of one inference from the first operation to the last output, with every layer timed.
-    public let latency: LatencySummary
+    public var latency: LatencySummary { LatencySummary(statistics: run.latency) }
     /// The breakdown of the inference with the median latency.
-    public let account: Account
+    public var account: Account { Account(account: run.account) }
     /// Seconds to compile with an empty cache.
-    public let compile: Double
+    public var compile: Double { run.compile }
     /// Seconds to compile with a warm cache.
-    public let compileCached: Double
+    public var compileCached: Double { run.compileCached }
     /// Seconds of the first inference.
-    public let firstRun: Double
+    public var firstRun: Double { run.firstRun }
     /// The names of layers whose median is less certain than requested, the most expensive first.
-    public let noisyLayers: [String]
+    public var noisyLayers: [String] { run.noisyNames }
   }
 
   /// The breakdown of the time of one inference, in seconds. The parts add up to `total`.
   public struct Account: Hashable, Sendable {
+    let account: KelvinMeasurements.Account
+
     /// The time in which at least one device computed a layer.
-    public let layers: Double
+    public var layers: Double { account.layers }
     /// The time in which values were copied and no layer was computed.
-    public let transfers: Double
+    public var transfers: Double { account.transfers }
     /// The time in which the host waited for a device to start or to report completion.
-    public let waits: Double
+    public var waits: Double { account.waits }
     /// The remaining time: dispatch, bookkeeping, and time that no clock covers.
-    public let residual: Double
+    public var residual: Double { account.residual }
     /// The whole time.
     public var total: Double { layers + transfers + waits + residual }
   }
 
   /// The measurements of one layer.
   public struct Layer: Sendable {
+    let row: ProfileResult.NodeRow
+
     /// The layer's name, as in `ComputePlan.Layer.name`.
-    public let name: String
+    public var name: String { row.name }
     /// The name of the layer's operator.
-    public let operatorName: String
+    public var operatorName: String { row.op }
     /// The layer's cost, by the device's identifier.
-    public let costs: [String: Cost]
+    public var costs: [String: Cost] { row.costs.mapValues { Cost(cost: $0) } }
     /// The reason why a device cannot run the layer, by the device's identifier.
-    public let unsupported: [String: String]
+    public var unsupported: [String: String] { row.unsupported }
     /// The branches and loops that contain the layer, as in `ComputePlan.Layer.region`; nil at the top level.
-    public let region: String?
+    public var region: String? { row.region.nonEmpty }
     /// How often one prediction runs the layer. The costs are of one run.
-    public let runs: Double
+    public var runs: Double { row.trips }
   }
 
   /// The cost of one layer on one device: the median of warm runs within the whole model.
   public struct Cost: Hashable, Sendable {
+    let cost: NodeCost
+
     /// The median, in seconds.
-    public let seconds: Double
+    public var seconds: Double { cost.seconds }
     /// The confidence interval of the median.
-    public let interval: Interval
+    public var interval: Interval { Interval(interval: cost.interval) }
     /// The number of runs.
-    public let samples: Int
+    public var samples: Int { cost.samples }
     /// Whether the interval is wider than requested.
-    public let isNoisy: Bool
+    public var isNoisy: Bool { cost.isNoisy }
     /// Whether the device's clock timed the layer instead of the host's clock.
-    public let isDeviceTime: Bool
+    public var isDeviceTime: Bool { cost.source == .deviceTimestamps }
   }
 
   /// The cost of a copy of n bytes: `latency` + n / `bytesPerSecond`, including the wait for the device.
@@ -121,9 +130,9 @@ public struct Profile: Sendable {
 
   /// The devices, in the machine's order. For a function of several graphs these are the results of the graph with the
   /// most work.
-  public var devices: [DeviceRun] { result.devices.map(DeviceRun.init) }
+  public var devices: [DeviceRun] { result.devices.map { DeviceRun(run: $0) } }
   /// The layers of each graph. The graph with the most work comes first.
-  public var layers: [Layer] { parts.flatMap(\.result.nodes).map(Layer.init) }
+  public var layers: [Layer] { parts.flatMap(\.result.nodes).map { Layer(row: $0) } }
   /// Plans that were run without layer timers between the rounds of measurements that their predictions use.
   public var checks: [Check] {
     result.checks.map { Check(label: $0.label, predicted: $0.predicted, measured: $0.measured) }
@@ -180,37 +189,6 @@ public struct Profile: Sendable {
           model: ReportModel(parts.map(\.graph.context), format: format), placements: placements,
           generated: ReportDate.now()))
     }
-  }
-}
-
-extension Profile.DeviceRun {
-  init(_ run: ProfileResult.DeviceRun) {
-    device = ComputeDevice(run.device)
-    layers = run.nodes
-    layersElsewhere = run.nodesElsewhere
-    latency = LatencySummary(run.latency)
-    account = Profile.Account(
-      layers: run.account.layers, transfers: run.account.transfers, waits: run.account.waits,
-      residual: run.account.residual)
-    compile = run.compile
-    compileCached = run.compileCached
-    firstRun = run.firstRun
-    noisyLayers = run.noisyNames
-  }
-}
-
-extension Profile.Layer {
-  init(_ row: ProfileResult.NodeRow) {
-    name = row.name
-    region = row.region.isEmpty ? nil : row.region
-    runs = row.trips
-    operatorName = row.op
-    costs = row.costs.mapValues { cost in
-      Profile.Cost(
-        seconds: cost.seconds, interval: Interval(cost.interval), samples: cost.samples, isNoisy: cost.isNoisy,
-        isDeviceTime: cost.source == .deviceTimestamps)
-    }
-    unsupported = row.unsupported
   }
 }
 
