@@ -13,8 +13,7 @@ extension ProfileResult {
     lines += profile.machine.reportSummary.wrapped(hangingIndent: 2) + [""]
     lines += accountTable + [""] + checkTable + [""] + startTable + [""] + weightLines + [""] + layerTable(limit)
     lines += noiseLines + controlLines + [""] + transferTable + corunLines + [""] + powerLines + [""] + estimateLines
-    if !remarks.isEmpty { lines += ["", "Notes"] + remarks.flatMap { "- \($0)".wrapped(hangingIndent: 2) } }
-    return lines
+    return lines + remarks.listed(under: "Notes")
   }
 
   private var partText: String {

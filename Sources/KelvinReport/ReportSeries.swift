@@ -2,7 +2,7 @@ package import KelvinMeasurements
 package import KelvinThermal
 
 /// The timeline of one inference on all devices.
-package struct ReportTimeline: Sendable, Hashable, Codable {
+package struct ReportTimeline: Sendable {
   package var units: String
   package var events: [TraceEvent]
 
@@ -12,18 +12,14 @@ package struct ReportTimeline: Sendable, Hashable, Codable {
   }
 }
 
-/// A long run of one configuration.
-package struct ReportSeries: Sendable, Hashable, Codable {
-  package struct Point: Sendable, Hashable, Codable {
-    /// The time from the start of the run in seconds.
-    package var at: Double
-    package var latency: Double
-
-    package init(at: Double, latency: Double) {
-      self.at = at
-      self.latency = latency
-    }
-  }
+/// A long run of one configuration, in seconds from its start.
+package struct ReportSeries: Sendable {
+  package typealias Point = (at: Double, latency: Double)
+  /// An action of a governor, or another event that explains a change: its name, such as `rate × 0.5` or `drop`, and
+  /// the cause in words.
+  package typealias Action = (at: Double, name: String, cause: String)
+  /// A period in which other processes took processor time.
+  package typealias Disturbance = (from: Double, to: Double)
 
   package struct Heat: Sendable, Hashable, Codable {
     package var at: Double
@@ -46,52 +42,19 @@ package struct ReportSeries: Sendable, Hashable, Codable {
     }
   }
 
-  /// An action of a governor, or another event that explains a change.
-  package struct Action: Sendable, Hashable, Codable {
-    package var at: Double
-    /// The name: `rate × 0.5`, `drop`, `plan all-lean`.
-    package var name: String
-    /// The cause in words.
-    package var cause: String
-
-    package init(at: Double, name: String, cause: String) {
-      self.at = at
-      self.name = name
-      self.cause = cause
-    }
-  }
-
-  /// A period in which other processes took processor time.
-  package struct Disturbance: Sendable, Hashable, Codable {
-    package var from: Double
-    package var to: Double
-
-    package init(from: Double, to: Double) {
-      self.from = from
-      self.to = to
-    }
-  }
-
   package var units: String
   /// Whether the run was computed for a simulated envelope instead of measured.
-  package var isSimulated: Bool
+  package var isSimulated = false
   package var points: [Point]
-  package var heat: [Heat]
+  package var heat: [Heat] = []
   package var heatSource: String
   package var fit: DecayFit?
-  package var actions: [Action]
-  package var disturbances: [Disturbance]
+  package var actions: [Action] = []
+  package var disturbances: [Disturbance] = []
 
-  package init(
-    units: String, isSimulated: Bool = false, points: [Point], heat: [Heat] = [], heatSource: String = "",
-    fit: DecayFit? = nil, actions: [Action] = [], disturbances: [Disturbance] = []
-  ) {
+  package init(units: String, points: [Point], heatSource: String = "", fit: DecayFit? = nil) {
     self.units = units
-    self.isSimulated = isSimulated
-    self.actions = actions
-    self.disturbances = disturbances
     self.points = points
-    self.heat = heat
     self.heatSource = heatSource
     self.fit = fit
   }

@@ -74,11 +74,10 @@ struct ReportPageTests {
   func shortRuns() throws {
     var input = try ReportFixture.input()
     input.series = [1, 2, 40].map { count in
-      ReportSeries(
-        units: "\(count) frames",
-        points: (0..<count).map { .init(at: Double($0) * 0.02, latency: 0.004) },
-        heat: (0..<(count + 1) / 2).map { .init(at: Double($0), state: .nominal, headroom: 0.25) },
-        heatSource: "a model")
+      var series = ReportSeries(
+        units: "\(count) frames", points: (0..<count).map { (Double($0) * 0.02, 0.004) }, heatSource: "a model")
+      series.heat = (0..<(count + 1) / 2).map { .init(at: Double($0), state: .nominal, headroom: 0.25) }
+      return series
     }
     let found = try check(HTMLReport.render(input))
     #expect(found.status == 0, "\(found.output)")

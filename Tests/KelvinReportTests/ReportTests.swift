@@ -235,7 +235,7 @@ struct ReportTests {
       let event = TraceEvent(name: "odd", kind: .node, device: "cpu", start: 0, duration: seconds)
       input.timelines.append(ReportTimeline(units: "odd", events: [event]))
     }
-    input.series[0].points = [.init(at: .nan, latency: 1), .init(at: 1, latency: .infinity), .init(at: -1, latency: 1)]
+    input.series[0].points = [(.nan, 1), (1, .infinity), (-1, 1)]
     input.series[1].heat = [.init(at: .infinity, state: .fair, headroom: .nan)]
     let html = HTMLReport.render(input)
     #expect(Elements(html).problem == nil)

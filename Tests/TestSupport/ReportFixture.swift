@@ -221,17 +221,17 @@ package enum ReportFixture {
       let at = Double(frame) * 0.5
       model.advance(by: 0.5, load: 1.1)
       let decay = 0.039 + 0.016 * (1 - exp(-at / 150))
-      hot.points.append(.init(at: at, latency: decay * (1 + 0.15 * random.unit())))
-      cool.points.append(.init(at: at, latency: 0.0098 * (1 + 0.1 * random.unit())))
+      hot.points.append((at, decay * (1 + 0.15 * random.unit())))
+      cool.points.append((at, 0.0098 * (1 + 0.1 * random.unit())))
       hot.heat.append(.init(at: at, state: filter.update(at: at, headroom: model.headroom), headroom: model.headroom))
     }
     hot.fit = try DecayFit(times: hot.points.map(\.at), latencies: hot.points.map(\.latency), resamples: 100)
     cool.fit = try DecayFit(times: cool.points.map(\.at), latencies: cool.points.map(\.latency), resamples: 100)
     hot.actions = [
-      .init(at: 118, name: "rate × 0.5", cause: "fair, headroom 0.86, at the limit in 95 s"),
-      .init(at: 402, name: "plan cpu-only", cause: "critical, headroom 1.02"),
+      (118, "rate × 0.5", "fair, headroom 0.86, at the limit in 95 s"),
+      (402, "plan cpu-only", "critical, headroom 1.02"),
     ]
-    hot.disturbances = [.init(from: 200, to: 224), .init(from: 310, to: 316)]
+    hot.disturbances = [(200, 224), (310, 316)]
     return [cool, hot]
   }
 }

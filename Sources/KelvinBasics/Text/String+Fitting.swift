@@ -49,5 +49,12 @@ extension String {
   }
 }
 
+extension [String] {
+  /// The entries as a list with hanging indents, below an empty line and a title; nothing without entries.
+  package func listed(under title: String) -> [String] {
+    isEmpty ? [] : ["", title] + flatMap { "- \($0)".wrapped(hangingIndent: 2) }
+  }
+}
+
 /// Returns a count with a noun: `1 node`, `2 nodes`.
 package func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }

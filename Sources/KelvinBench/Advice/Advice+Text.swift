@@ -12,8 +12,7 @@ extension Advice {
     lines += AdviceTable(advice: self).lines(width: 80) + [""]
     if let interruption = evidence.interruption { lines += "Partial: \(interruption).".wrapped() }
     lines += (picks.map(sentence) + crossovers.map(\.sentence)).flatMap { "- \($0)".wrapped(hangingIndent: 2) }
-    if !notes.isEmpty { lines += ["", "Notes"] + notes.flatMap { "- \($0)".wrapped(hangingIndent: 2) } }
-    return lines
+    return lines + notes.listed(under: "Notes")
   }
 
   /// Returns the report page: the advice, then the measurements of the part that measured times in most detail.

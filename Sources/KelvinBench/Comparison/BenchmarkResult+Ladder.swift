@@ -15,8 +15,8 @@ extension BenchmarkResult {
       let answers = sustained.answers.map {
         "\($0.label) \(counted($0.frames, "frame")), median \(HumanReadable.seconds($0.seconds))"
       }
-      return ["", "Settings of the governor of \(configuration.label), from the preferred one down"]
-        + rungs.flatMap { "- \($0)".wrapped(hangingIndent: 2) }
+      return rungs.listed(
+        under: "Settings of the governor of \(configuration.label), from the preferred one down")
         + "answered by \(answers.joined(separator: "; "))".wrapped(hangingIndent: 2)
     }
   }

@@ -42,11 +42,13 @@ extension BenchmarkResult {
 
   private func series(_ configuration: ConfigurationResult) -> ReportSeries? {
     configuration.sustained.map { sustained in
-      ReportSeries(
-        units: configuration.label, points: sustained.points, heat: sustained.heat,
-        heatSource: configuration.thermalSource, fit: sustained.fit,
-        actions: sustained.actions.map { .init(at: $0.at, name: $0.what, cause: $0.cause) },
-        disturbances: disturbances(configuration))
+      var series = ReportSeries(
+        units: configuration.label, points: sustained.points, heatSource: configuration.thermalSource,
+        fit: sustained.fit)
+      series.heat = sustained.heat
+      series.actions = sustained.actions.map { ($0.at, $0.what, $0.cause) }
+      series.disturbances = disturbances(configuration)
+      return series
     }
   }
 
@@ -56,8 +58,8 @@ extension BenchmarkResult {
     var stretches: [Int: ReportSeries.Disturbance] = [:]
     for sample in configuration.samples where sample.phase == .sustained && disturbed.contains(sample.round) {
       guard let at = sample.at else { continue }
-      let known = stretches[sample.round] ?? .init(from: at, to: at)
-      stretches[sample.round] = .init(from: min(known.from, at), to: max(known.to, at + sample.seconds))
+      let known = stretches[sample.round] ?? (at, at)
+      stretches[sample.round] = (min(known.from, at), max(known.to, at + sample.seconds))
     }
     return stretches.sorted { $0.key < $1.key }.map(\.value)
   }

@@ -11,24 +11,15 @@ extension BenchmarkResult {
     var lines =
       "\(model.name): \(workload.description)".wrapped(hangingIndent: 2)
       + (simulatedHeat.map { "heat is \($0.text)".wrapped(hangingIndent: 2) } ?? [])
-      + machine.reportSummary.wrapped(hangingIndent: 2) + [
-        ""
-      ]
-    lines += startTable
+      + machine.reportSummary.wrapped(hangingIndent: 2) + [""] + startTable
     if configurations.contains(where: { $0.warm != nil }) { lines += [""] + warmTable }
     if configurations.contains(where: { $0.sustained != nil }) { lines += [""] + sustainedTable }
-    for configuration in configurations {
-      guard let tokens = configuration.tokens else { continue }
-      lines += [""] + tokens.lines(of: configuration.label)
+    lines += configurations.flatMap { configuration in
+      configuration.tokens.map { [""] + $0.lines(of: configuration.label) } ?? []
     }
-    for configuration in configurations {
-      guard let weights = configuration.weights else { continue }
-      lines += "weights for \(configuration.label): \(weights.text)".wrapped(hangingIndent: 2)
-    }
-    for configuration in configurations {
-      guard let failure = configuration.failure else { continue }
-      lines += "\(configuration.label) failed: \(failure)".wrapped(hangingIndent: 2)
-    }
+    let weights = configurations.compactMap { one in one.weights.map { "weights for \(one.label): \($0.text)" } }
+    let failures = configurations.compactMap { one in one.failure.map { "\(one.label) failed: \($0)" } }
+    lines += (weights + failures).flatMap { $0.wrapped(hangingIndent: 2) }
     let decays = configurations.compactMap { configuration in
       configuration.sustained?.fit.map { fit in
         let isDisturbed = fit.finding != .noDecay && configuration.disturbedWindows * 4 > configuration.windows
@@ -36,7 +27,7 @@ extension BenchmarkResult {
           + (isDisturbed ? "; the processors were contended meanwhile, so this need not be heat" : "")
       }
     }
-    if !decays.isEmpty { lines += ["", "Over time"] + decays.flatMap { "- \($0)".wrapped(hangingIndent: 2) } }
+    lines += decays.listed(under: "Over time")
     let trials = configurations.filter { $0.trial != nil }
     for configuration in trials { lines += [""] + Self.trialTable(configuration) }
     let actions = configurations.flatMap { configuration in
@@ -44,20 +35,14 @@ extension BenchmarkResult {
         "\(configuration.label) at \(HumanReadable.seconds($0.at)): \($0.text)"
       }
     }
-    if !actions.isEmpty {
-      lines +=
-        ["", simulatedHeat == nil ? "Governor" : "Governor, on simulated heat"]
-        + actions.flatMap { "- \($0)".wrapped(hangingIndent: 2) }
-    }
-    lines += ladderLines
+    lines += actions.listed(under: simulatedHeat == nil ? "Governor" : "Governor, on simulated heat") + ladderLines
     let energies = configurations.indices.compactMap { index in
       energy(of: index).map { "\(configurations[index].label) \($0)" }
     }
     if !energies.isEmpty {
       lines += [""] + ("Energy per inference: " + energies.joined(separator: ", ")).wrapped(hangingIndent: 2)
     }
-    lines += ["", "Notes"] + notes.flatMap { "- \($0)".wrapped(hangingIndent: 2) }
-    lines += [""] + verdict.sentences.flatMap { $0.wrapped() }
+    lines += notes.listed(under: "Notes") + [""] + verdict.sentences.flatMap { $0.wrapped() }
     if let earlier { lines += [""] + Self.table(earlier) }
     if let simulation { lines += [""] + simulation.lines }
     return lines

@@ -44,7 +44,7 @@ extension BenchmarkRecord.Configuration {
     var offset = 0.0
     for slice in slices {
       for frame in slice.frames {
-        points.append(.init(at: offset + frame.arrival, latency: frame.latency))
+        points.append((offset + frame.arrival, frame.latency))
         completions.append(offset + frame.end)
         services.append(frame.service)
         starts.append(offset + frame.start)

@@ -112,7 +112,7 @@ package struct LoadedModel: Sendable {
   package var partRemark: String? {
     guard graphs.count > 1 else { return nil }
     let names = function.graphParts.map(\.name).joined(separator: ", ")
-    return "the function has \(graphs.count) graphs (\(names)); this request names '\(shown.part.name)'"
+    return "the function has \(graphs.count) graphs (\(names)); this is about '\(shown.part.name)'"
   }
 
   /// Remarks about the cache: why nothing is kept between runs, and which cached files were not trusted.

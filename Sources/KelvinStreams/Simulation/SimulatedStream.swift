@@ -172,7 +172,7 @@ struct SimulatedStream {
     latencies.append(end - frame.arrival)
     readyAt = end + (end - frame.start) * (1 / setting.rate - 1)
     if served.isMultiple(of: stride) {
-      points.append(.init(at: end, latency: end - frame.arrival))
+      points.append((end, end - frame.arrival))
       fitTimes.append(frame.start)
       fitLatencies.append(end - frame.start)
     }

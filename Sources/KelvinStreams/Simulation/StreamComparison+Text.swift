@@ -4,17 +4,13 @@ import KelvinThermal
 extension StreamComparison {
   /// The output of a simulation for people, in lines of at most 80 columns.
   package var lines: [String] {
-    heading + [""] + table + list("Crossovers", crossovers.map(sentence)) + list("Governor", actions)
-      + list("Power sources", Set(simulation.plans.map { "\($0.label): \($0.energySource)" }).sorted())
+    heading + [""] + table + crossovers.map(sentence).listed(under: "Crossovers") + actions.listed(under: "Governor")
+      + Set(simulation.plans.map { "\($0.label): \($0.energySource)" }).sorted().listed(under: "Power sources")
       + [""] + verdict.flatMap { $0.wrapped() }
   }
 
   /// The sentences for reports: each crossover, then the verdict.
   package var sentences: [String] { crossovers.map(sentence) + verdict }
-
-  private func list(_ title: String, _ entries: [String]) -> [String] {
-    entries.isEmpty ? [] : ["", title] + entries.flatMap { "- \($0)".wrapped(hangingIndent: 2) }
-  }
 
   private var heading: [String] {
     let envelope = simulation.envelope

@@ -58,13 +58,14 @@ package struct StreamRun: Sendable {
 
   /// The run as reports show it.
   package var series: ReportSeries {
-    ReportSeries(
-      units: label, isSimulated: true, points: points,
-      heat: stride(from: 0, to: reports.count, by: max(1, reports.count / 2000)).map {
-        .init(at: reports[$0].at, state: reports[$0].state, headroom: reports[$0].headroom)
-      },
-      heatSource: reports.first?.sourceDescription ?? "", fit: fit,
-      actions: actions.map { .init(at: $0.at, name: $0.what, cause: $0.cause) })
+    var series = ReportSeries(
+      units: label, points: points, heatSource: reports.first?.sourceDescription ?? "", fit: fit)
+    series.isSimulated = true
+    series.heat = stride(from: 0, to: reports.count, by: max(1, reports.count / 2000)).map {
+      .init(at: reports[$0].at, state: reports[$0].state, headroom: reports[$0].headroom)
+    }
+    series.actions = actions.map { ($0.at, $0.what, $0.cause) }
+    return series
   }
 
   /// A trace with counters of heat, clock, power and rate, and a mark for each action.
