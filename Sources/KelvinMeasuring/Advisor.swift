@@ -126,7 +126,7 @@ public struct Advisor: Hashable, Sendable {
           journals.append(journal)
           return { journal.append($0) }
         })
-      let advice = try runner.run { listener.step(MeasurementStep($0)) }
+      let advice = try runner.run { listener.step(MeasurementStep(progress: $0)) }
       try loaded.keep(advice.evidence.trials).forEach(listener.note)
       loaded.cacheRemarks.forEach(listener.note)
       return Result(advice, of: loaded.context, journals: journals.map(\.path))

@@ -156,7 +156,7 @@ public struct Benchmark: Hashable, Sendable {
       let runner = try BenchmarkRunner(
         try subject.benchmarked(url, launcher, cancellation, tokens),
         workload.value, loaded.fitted(given), options: options, kelvinVersion: kelvinVersion, envelope: envelope)
-      let result = try runner.run { listener.step(MeasurementStep($0)) }
+      let result = try runner.run { listener.step(MeasurementStep(progress: $0)) }
       // Plans measured under background load are not kept, because they do not hold for the idle machine.
       if workload.value.reserve.isEmpty, workload.value.otherLoad.isEmpty {
         try loaded.keep(result.configurations.compactMap(\.trial)).forEach(listener.note)

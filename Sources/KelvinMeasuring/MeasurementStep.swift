@@ -4,24 +4,18 @@ import KelvinMeasurements
 
 /// The progress of a measurement, for display.
 package struct MeasurementStep: Sendable {
-  /// The fraction of all work that is done, 0…1.
-  package let fraction: Double
-  /// A headline such as `stream`, with the running configuration if no row shows it.
-  package let headline: String
-  /// The estimated seconds until the end, at the time of this step; nil if unknown.
-  package let secondsLeft: Double?
-  /// A table of the results of each configuration so far.
-  package let rows: [String]
-  /// The current phase, such as `warm inferences`.
-  let phase: String
+  let progress: MeasurementProgress
 
-  init(_ progress: MeasurementProgress) {
-    fraction = progress.fraction
-    headline = progress.headline
-    secondsLeft = progress.secondsLeft
-    rows = progress.liveLines
-    phase = progress.phase
-  }
+  /// The fraction of all work that is done, 0…1.
+  package var fraction: Double { progress.fraction }
+  /// A headline such as `stream`, with the running configuration if no row shows it.
+  package var headline: String { progress.headline }
+  /// The estimated seconds until the end, at the time of this step; nil if unknown.
+  package var secondsLeft: Double? { progress.secondsLeft }
+  /// A table of the results of each configuration so far.
+  package var rows: [String] { progress.liveLines }
+  /// The current phase, such as `warm inferences`.
+  var phase: String { progress.phase }
 }
 
 /// Receives notes and progress while a measurement runs.

@@ -130,7 +130,7 @@ public struct Profiler: Hashable, Sendable {
         graph.context, graph.options.request, inputs: try subject.inputs(of: graph), options: options,
         kelvinVersion: kelvinVersion, cancellation: cancellation)
       do {
-        var result = try profiler.run { listener.step(MeasurementStep($0)) }
+        var result = try profiler.run { listener.step(MeasurementStep(progress: $0)) }
         if loaded.function.graphParts.count > 1 || graph.sample != nil {
           result.part = .init(
             name: graph.part.name, sampledSizes: graph.sampledSizes, sampledValues: graph.sampledValues)

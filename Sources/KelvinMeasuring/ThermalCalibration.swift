@@ -99,7 +99,7 @@ extension Benchmark {
             try cancellation.check()
             listener.step(
               MeasurementStep(
-                MeasurementProgress(
+                progress: MeasurementProgress(
                   phase: "calibration, \(phase.rawValue)", fraction: at / schedule.seconds,
                   secondsLeft: schedule.seconds - at)))
           })

@@ -64,12 +64,12 @@ extension ComputePlan {
       operations = node.origins.map(\.name)
       inputs = node.inputs
       costs = node.candidates.compactMap { candidate in
-        devices[candidate.device].map { DeviceCost(device: $0, candidate) }
+        devices[candidate.device].map { DeviceCost(device: $0, candidate: candidate) }
       }
       usage = DeviceUsage(
         preferred: device, supported: costs.filter { $0.seconds != nil }.map(\.device), reason: node.reason,
         regret: node.regret)
-      transfers = node.transfers.map(Transfer.init)
+      transfers = node.transfers.map { Transfer(transfer: $0) }
       region = node.region.isEmpty ? nil : node.region
       runs = node.turns ?? node.trips
     }
@@ -103,47 +103,32 @@ extension ComputePlan {
     /// The device.
     public let device: ComputeDevice
     /// The warm seconds on the device; nil if the device cannot run the layer.
-    public let seconds: Double?
+    public var seconds: Double? { candidate.seconds }
     /// Whether the seconds were measured on this machine instead of estimated.
-    public let isMeasured: Bool
+    public var isMeasured: Bool { candidate.isMeasured }
     /// The reason why the device cannot run the layer; nil if it can.
-    public let unsupported: String?
+    public var unsupported: String? { candidate.unsupported }
     /// The seconds that a prediction would lose with the layer on this device and everything else placed optimally; nil
     /// if not known.
-    public let regret: Double?
-
-    init(device: ComputeDevice, _ candidate: PlanCandidate) {
-      self.device = device
-      seconds = candidate.seconds
-      isMeasured = candidate.source == .measured
-      unsupported = candidate.unsupported
-      regret = candidate.regret
-    }
+    public var regret: Double? { candidate.regret }
+    let candidate: PlanCandidate
   }
 
   /// A copy of a value between devices, or the start of a device by a branch or loop.
   public struct Transfer: Hashable, Sendable {
     /// The value's name; `loop_1#trip` or `branch_2#side` if a device is started.
-    public let value: String
+    public var value: String { transfer.value }
     /// The identifier of the source device.
-    public let from: String
+    public var from: String { transfer.from }
     /// The identifier of the destination device.
-    public let to: String
+    public var to: String { transfer.to }
     /// The value's size in bytes.
-    public let bytes: Int
+    public var bytes: Int { transfer.bytes }
     /// The seconds of the copy including the wait for the device: latency + bytes/bandwidth of this pair of devices,
     /// times the expected number of copies in one prediction.
-    public let seconds: Double
+    public var seconds: Double { transfer.seconds }
     /// Whether this is the start of a device by a branch or loop, without a copy.
-    public let isStart: Bool
-
-    init(_ transfer: PlannedTransfer) {
-      value = transfer.value
-      from = transfer.from
-      to = transfer.to
-      bytes = transfer.bytes
-      seconds = transfer.seconds
-      isStart = transfer.isSignal == true
-    }
+    public var isStart: Bool { transfer.isSignal == true }
+    let transfer: PlannedTransfer
   }
 }

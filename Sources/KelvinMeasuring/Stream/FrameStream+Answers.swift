@@ -54,22 +54,24 @@ extension FrameStream {
   /// The counts of a stream's frames. At every moment `pushed` is the sum of `skipped`, `dropped`, `tooLate`,
   /// `answered`, `abandoned` and `pending`.
   public struct Counts: Hashable, Sendable {
+    let tally: FrameWorker<any FeatureProvider, DictionaryFeatureProvider>.Tally
+
     /// Frames that were accepted by `push`.
-    public let pushed: Int
+    public var pushed: Int { tally.queue.arrived }
     /// Frames that the governor left out.
-    public let skipped: Int
+    public var skipped: Int { tally.queue.skipped }
     /// Frames that were dropped for newer ones.
-    public let dropped: Int
+    public var dropped: Int { tally.queue.dropped }
     /// Frames that were not begun, because the result would have been late.
-    public let tooLate: Int
+    public var tooLate: Int { tally.queue.tooLate }
     /// Frames with a result, in time or late, with outputs or an error.
-    public let answered: Int
+    public var answered: Int { tally.answered }
     /// Frames with a result after the deadline.
-    public let late: Int
+    public var late: Int { tally.late }
     /// Frames abandoned when the stream ended.
-    public let abandoned: Int
+    public var abandoned: Int { tally.queue.abandoned + tally.interrupted }
     /// Frames that are waiting or being predicted.
-    public let pending: Int
+    public var pending: Int { tally.waiting + tally.inService }
     /// Answers and actions that were dropped from their buffers unread.
     public let unread: Int
   }
@@ -98,19 +100,5 @@ extension FrameStream.Action {
     setting = labels[action.setting.plan]
     share = action.setting.rate
     queue = action.setting.queue
-  }
-}
-
-extension FrameStream.Counts {
-  init(_ tally: FrameWorker<any FeatureProvider, DictionaryFeatureProvider>.Tally, lost: Int) {
-    pushed = tally.queue.arrived
-    skipped = tally.queue.skipped
-    dropped = tally.queue.dropped
-    tooLate = tally.queue.tooLate
-    answered = tally.answered
-    late = tally.late
-    abandoned = tally.queue.abandoned + tally.interrupted
-    pending = tally.waiting + tally.inService
-    unread = lost
   }
 }

@@ -165,7 +165,7 @@ public final class FrameStream: Sendable {
   public func cancel() { worker.end() }
 
   /// The counts of the stream's frames so far.
-  public var counts: Counts { Counts(worker.tally, lost: lost.value) }
+  public var counts: Counts { Counts(tally: worker.tally, unread: lost.value) }
 }
 
 /// The number of deliveries that were dropped unread.
