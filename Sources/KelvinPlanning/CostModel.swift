@@ -54,11 +54,6 @@ package struct TransferModel: Hashable, Sendable, Codable {
   /// `nil` when size costs nothing.
   package var bytesPerSecond: Double?
 
-  package init(latency: Double, bytesPerSecond: Double?) {
-    self.latency = latency
-    self.bytesPerSecond = bytesPerSecond
-  }
-
   package func estimate(bytes: Double) -> Double { latency + (bytesPerSecond.map { bytes / $0 } ?? 0) }
 }
 

@@ -6,19 +6,14 @@ package struct EvaluationPage: Sendable {
   /// An evaluated model.
   package struct BenchmarkCandidate: Sendable {
     package var name: String
-    /// The formatted figures, in the order of the page's measures.
-    package var figures: [String]
+    /// The formatted figures and costs, in the order of the page's columns.
+    package var cells: [String]
     /// The figure of the first measure; nil where there is none.
     package var quality: Double?
     /// The 95 % confidence interval of the first measure.
     package var interval: ClosedRange<Double>?
-    package var intervalText: String
-    package var size: String
-    package var memory: String
     /// The time of one warm answer in seconds.
     package var seconds: Double
-    /// The devices that run the model.
-    package var devices: String
     /// Whether the model is on the Pareto front of quality and time.
     package var isOnFront: Bool
     /// Whether the model is the recommended one.
@@ -28,13 +23,11 @@ package struct EvaluationPage: Sendable {
     package var mistakes: [Mistake]
 
     package init(
-      name: String, figures: [String], quality: Double?, interval: ClosedRange<Double>?, intervalText: String,
-      size: String, memory: String, seconds: Double, devices: String, isOnFront: Bool, isChosen: Bool,
-      sections: [Section], mistakes: [Mistake]
+      name: String, cells: [String], quality: Double?, interval: ClosedRange<Double>?, seconds: Double,
+      isOnFront: Bool, isChosen: Bool, sections: [Section], mistakes: [Mistake]
     ) {
-      (self.name, self.figures, self.quality, self.interval) = (name, figures, quality, interval)
-      (self.intervalText, self.size, self.memory, self.seconds) = (intervalText, size, memory, seconds)
-      (self.devices, self.isOnFront, self.isChosen) = (devices, isOnFront, isChosen)
+      (self.name, self.cells, self.quality, self.interval) = (name, cells, quality, interval)
+      (self.seconds, self.isOnFront, self.isChosen) = (seconds, isOnFront, isChosen)
       (self.sections, self.mistakes) = (sections, mistakes)
     }
   }
@@ -60,8 +53,8 @@ package struct EvaluationPage: Sendable {
   package var summary: String
   /// The sentence that recommends a model.
   package var verdict: String?
-  /// The headings of the figures.
-  package var measures: [String]
+  /// The headings of the figures and costs; the first is that of the measure by which models are compared.
+  package var columns: [String]
   /// Whether the first measure is a share, 0…1.
   package var isShare: Bool
   package var isBetterWhenLarger: Bool
@@ -72,10 +65,10 @@ package struct EvaluationPage: Sendable {
   package var kelvinVersion: String
 
   package init(
-    title: String, summary: String, verdict: String?, measures: [String], isShare: Bool, isBetterWhenLarger: Bool,
+    title: String, summary: String, verdict: String?, columns: [String], isShare: Bool, isBetterWhenLarger: Bool,
     contestants: [BenchmarkCandidate], comparison: Section? = nil, notes: [String], kelvinVersion: String
   ) {
-    (self.title, self.summary, self.verdict, self.measures) = (title, summary, verdict, measures)
+    (self.title, self.summary, self.verdict, self.columns) = (title, summary, verdict, columns)
     (self.isShare, self.isBetterWhenLarger) = (isShare, isBetterWhenLarger)
     (self.contestants, self.comparison, self.notes) = (contestants, comparison, notes)
     self.kelvinVersion = kelvinVersion
@@ -107,21 +100,16 @@ package struct EvaluationPage: Sendable {
 
   /// The table with a row for each model, shown as cards on a phone. Columns without values are left out.
   private var table: Markup {
-    let headings = [measures.first ?? "", "95 %"] + measures.dropFirst() + ["Size", "Memory", "Warm", "On"]
-    let cells = contestants.map { one in
-      [one.figures.first ?? "", one.intervalText] + one.figures.dropFirst()
-        + [one.size, one.memory, HumanReadable.seconds(one.seconds), one.devices]
-    }
-    let columns = headings.indices.filter { column in cells.contains { !["", "—"].contains($0[column]) } }
-    let rows: [Markup] = zip(contestants, cells).map { one, cells in
-      let fields: [Markup] = columns.map { column in
-        let text: Markup = "\(cells[column].isEmpty ? "—" : cells[column])"
-        return "<td data-label=\"\(headings[column])\"><div>\(column == 0 ? "<b>\(text)</b>" : text)</div></td>"
+    let shown = columns.indices.filter { column in contestants.contains { !["", "—"].contains($0.cells[column]) } }
+    let rows: [Markup] = contestants.map { one in
+      let fields: [Markup] = shown.map { column in
+        let text: Markup = "\(one.cells[column].isEmpty ? "—" : one.cells[column])"
+        return "<td data-label=\"\(columns[column])\"><div>\(column == 0 ? "<b>\(text)</b>" : text)</div></td>"
       }
       let tag: Markup = one.isChosen ? " <span class=\"tag\">pick</span>" : ""
       return "<tr><th scope=\"row\"><div>\(breaking: one.name)\(tag)</div></th>\(fields)</tr>"
     }
-    let names: [Markup] = columns.map { "<th scope=\"col\">\(headings[$0])</th>" }
+    let names: [Markup] = shown.map { "<th scope=\"col\">\(columns[$0])</th>" }
     return """
       <table class="cards"><thead><tr><th scope="col">Model</th>\(names)</tr></thead><tbody>\(rows)</tbody></table>
       """

@@ -9,9 +9,8 @@ import Testing
     _ name: String, _ quality: Double, seconds: Double, devices: String = "", isOnFront: Bool = false
   ) -> EvaluationPage.BenchmarkCandidate {
     .init(
-      name: name, figures: ["\(quality)", "—"], quality: quality, interval: quality - 0.05...quality + 0.05,
-      intervalText: "a to b", size: "1 MiB", memory: "—", seconds: seconds, devices: devices, isOnFront: isOnFront,
-      isChosen: isOnFront,
+      name: name, cells: ["\(quality)", "a to b", "—", "1 MiB", "—", "\(seconds) s", devices], quality: quality,
+      interval: quality - 0.05...quality + 0.05, seconds: seconds, isOnFront: isOnFront, isChosen: isOnFront,
       sections: [
         .table(
           title: "Each class", columns: ["Class", "Images"], rows: (0..<25).map { ["\(evil) \($0)", "\($0)"] }),
@@ -28,7 +27,8 @@ import Testing
 
   private static func page(_ contestants: [EvaluationPage.BenchmarkCandidate]) -> String {
     EvaluationPage(
-      title: "set", summary: "2 images", verdict: "Take this one, p = 1.000.", measures: ["Top-1", "Top-5"],
+      title: "set", summary: "2 images", verdict: "Take this one, p = 1.000.",
+      columns: ["Top-1", "95 %", "Top-5", "Size", "Memory", "Warm", "On"],
       isShare: true,
       isBetterWhenLarger: true, contestants: contestants, notes: [evil], kelvinVersion: "0"
     ).render()

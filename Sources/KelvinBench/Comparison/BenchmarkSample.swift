@@ -20,12 +20,4 @@ package struct BenchmarkSample: Sendable, Hashable {
   /// Seconds since the configuration's sustained part began; nil in other phases.
   package var at: Double?
   package var thermal: ThermalState?
-
-  package init(phase: Phase, round: Int, seconds: Double, at: Double? = nil, thermal: ThermalState? = nil) {
-    self.phase = phase
-    self.round = round
-    self.seconds = seconds
-    self.at = at
-    self.thermal = thermal
-  }
 }

@@ -17,19 +17,16 @@ extension Evaluation {
     let verdict = verdict(costs: costs)
     let parts = contenders.indices.map { place in
       EvaluationPage.BenchmarkCandidate(
-        name: names[place], figures: zip(Self.measures, figures(of: place)).map { $0.text($1) },
-        quality: quality(of: place), interval: interval(of: place), intervalText: intervalWords(of: place),
-        size: HumanReadable.bytes(costs[place].bytes),
-        memory: HumanReadable.bytes(costs[place].peakMemory), seconds: costs[place].seconds,
-        devices: costs[place].placement, isOnFront: verdict?.front.contains(place) ?? false,
-        isChosen: verdict?.chosen == place, sections: sections(on: place).map(\.reported),
-        mistakes: worst(of: place))
+        name: names[place], cells: cells(of: place, costs[place], intervalWords(of: place)) + [costs[place].placement],
+        quality: quality(of: place), interval: interval(of: place), seconds: costs[place].seconds,
+        isOnFront: verdict?.front.contains(place) ?? false, isChosen: verdict?.chosen == place,
+        sections: sections(on: place).map(\.reported), mistakes: worst(of: place))
     }
     let compared = comparisonTable.map {
       EvaluationPage.Section.table(title: $0.title, columns: $0.columns, rows: $0.rows)
     }
     return EvaluationPage(
-      title: title, summary: subject, verdict: verdict?.sentence, measures: Self.measures.map(\.name),
+      title: title, summary: subject, verdict: verdict?.sentence, columns: Self.columns + ["On"],
       isShare: Self.decisive.unit == .share, isBetterWhenLarger: Self.decisive.isBetterWhenLarger, contestants: parts,
       comparison: compared, notes: (compared == nil ? contenders.indices.dropFirst().map(sentence) : []) + remarks,
       kelvinVersion: kelvinVersion

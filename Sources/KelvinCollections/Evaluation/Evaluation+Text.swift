@@ -14,25 +14,14 @@ extension Evaluation {
   public func text(costs: [ContenderCost], showsFront: Bool = false) -> String {
     let verdict = verdict(costs: costs)
     var columns = [TextTable.Column("MODEL", shrinksTo: 12, cut: .beginning)]
-    for (place, measure) in Self.measures.enumerated() {
-      columns.append(.init(measure.name.uppercased(), .right))
-      if place == 0 { columns.append(.init("95 %", .right)) }
-    }
-    columns += [.init("SIZE", .right), .init("MEMORY", .right, vanishes: true), .init("WARM", .right)]
+    columns += Self.columns.map { .init($0.uppercased(), .right, vanishes: $0 == "Memory") }
     if showsFront { columns.append(.init("FRONT")) }
     var table = TextTable(columns)
     for (place, cost) in costs.enumerated() {
-      var cells = [names[place]]
-      for (number, pair) in zip(Self.measures, figures(of: place)).enumerated() {
-        cells.append(pair.0.text(pair.1))
-        if number == 0 { cells.append(intervalText(of: place)) }
-      }
-      cells += [
-        HumanReadable.bytes(cost.bytes), HumanReadable.bytes(cost.peakMemory),
-        HumanReadable.seconds(cost.seconds),
-      ]
-      if showsFront { cells.append(verdict?.front.contains(place) ?? true ? "yes" : "") }
-      table.add(cells)
+      let isOnFront = verdict?.front.contains(place) ?? true
+      table.add(
+        [names[place]] + cells(of: place, cost, intervalText(of: place))
+          + (showsFront ? [isOnFront ? "yes" : ""] : []))
     }
     let droppable = Self.measures.dropFirst().reversed().map { $0.name.uppercased() }
     let lines = table.lines(width: 80, leavingOut: droppable) + ["", subject]
@@ -44,6 +33,18 @@ extension Evaluation {
       (compared.isEmpty ? contenders.indices.dropFirst().map(sentence) : []) + devices + noted.flatMap(notes)
       + (verdict.map { [$0.sentence] } ?? [])
     return (lines + compared + sentences.flatMap { $0.wrapped(hangingIndent: 2) }).joined(separator: "\n")
+  }
+
+  /// The headings of figures and costs, which text writes in capitals.
+  static var columns: [String] {
+    [decisive.name, "95 %"] + measures.dropFirst().map(\.name) + ["Size", "Memory", "Warm"]
+  }
+
+  /// Returns the cells of a contender's `columns`.
+  func cells(of contender: Int, _ cost: ContenderCost, _ interval: String) -> [String] {
+    let figures = zip(Self.measures, figures(of: contender)).map { $0.text($1) }
+    return figures.prefix(1) + [interval] + figures.dropFirst()
+      + [HumanReadable.bytes(cost.bytes), HumanReadable.bytes(cost.peakMemory), HumanReadable.seconds(cost.seconds)]
   }
 
   /// Returns one sentence that names the classes that a contender is worst at; none for fewer than two classes.

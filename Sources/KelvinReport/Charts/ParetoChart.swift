@@ -14,7 +14,7 @@ enum ParetoChart {
   static func section(of page: EvaluationPage) -> Markup {
     let shown = page.contestants.enumerated().filter { $1.quality?.isFinite == true && $1.seconds.isFinite }
     guard shown.count > 1 else { return "" }
-    let measure = page.measures.first ?? ""
+    let measure = page.columns.first ?? ""
     let axes = Axes(page, shown.map(\.element))
     let front = shown.filter { $0.element.isOnFront }.map { axes.point($0.element) }.sorted {
       ($0.x, $0.y) < ($1.x, $1.y)
@@ -61,7 +61,7 @@ enum ParetoChart {
     let ring: Markup = one.isChosen ? "<circle class=\"ring\" cx=\"\(at.x)\" cy=\"\(at.y)\" r=\"\(radius + 3)\"/>" : ""
     return """
       <g\(one.isOnFront ? "" : " class=\"beaten\"" as Markup)>\(reach)\(ring)<circle cx="\(at.x)" cy="\(at.y)" r="\(radius)">\
-      <title>\(one.name): \(one.figures.first ?? ""), \(HumanReadable.seconds(one.seconds))</title></circle>\
+      <title>\(one.name): \(one.cells.first ?? ""), \(HumanReadable.seconds(one.seconds))</title></circle>\
       <text x="\(at.x)" y="\(at.y + 3.5)" class="in" text-anchor="middle">\(number)</text>\(name)</g>
       """
   }

@@ -75,12 +75,6 @@ package struct ThrottleReason: Sendable, Hashable, Codable {
   package var reason: String
   /// Whether the reason is heat, and not a power limit.
   package var isHeat: Bool
-
-  package init(sensor: String, reason: String, isHeat: Bool) {
-    self.sensor = sensor
-    self.reason = reason
-    self.isHeat = isHeat
-  }
 }
 
 /// A reading of an energy counter; two readings give a mean power.
