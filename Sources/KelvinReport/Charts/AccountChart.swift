@@ -16,16 +16,12 @@ enum AccountChart {
     let axis = ChartAxis(upTo: accounts.map(\.account.total).max() ?? 0, about: 4)
     let names = ["layers", "copies", "waits", "residual"]
     let rows: [Markup] = accounts.map { units, account in
-      var x = 0.0
       let parts = [account.layers, account.transfers, account.waits, account.residual]
-      let bars: [Markup] = zip(names, parts).enumerated().map { number, part in
-        defer { x += max(part.1, 0) }
-        let text = "\(part.0): \(HumanReadable.seconds(part.1)), \(HumanReadable.percent(part.1 / account.total))"
-        return """
-          <rect class="part part\(number)" x="\(share: axis.share(x))" y="7" \
-          width="\(share: axis.share(max(part.1, 0)))" height="16"><title>\(text)</title></rect>
-          """
-      }
+      let bars = ConfigurationChart.stack(
+        zip(names, parts).enumerated().map { number, part in
+          let share = HumanReadable.percent(part.1 / account.total)
+          return (number, part.1, "\(part.0): \(HumanReadable.seconds(part.1)), \(share)")
+        }, axis)
       let sums = zip(names, parts).map { "\($0) \(HumanReadable.seconds($1))" }.joined(separator: " + ")
       let share = HumanReadable.percent(account.residual / account.total)
       return """
@@ -34,14 +30,8 @@ enum AccountChart {
         <p class="sum"><small>\(sums) (\(share))</small></p>
         """
     }
-    let key: [Markup] = names.enumerated().map { number, name in
-      """
-      <span><svg width="12" height="12" aria-hidden="true"><rect class="part part\(number)" width="12" height="12"/>\
-      </svg>\(name)</span>
-      """
-    }
     return """
-      <div class="panel rows">\(rows)\(ConfigurationChart.scale(axis))<p class="key">\(key)</p></div>
+      <div class="panel rows">\(rows)\(ConfigurationChart.scale(axis))<p class="key">\(ConfigurationChart.key(names))</p></div>
       """
   }
 

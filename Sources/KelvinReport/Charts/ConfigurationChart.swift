@@ -55,24 +55,13 @@ enum ConfigurationChart {
     let axis = ChartAxis(upTo: shown.map(total).max() ?? 0, about: 4)
     guard shown.contains(where: { total($0) > 0 }) else { return "" }
     let rows: [Markup] = shown.map { configuration in
-      var x = 0.0
-      let bars: [Markup] = parts(configuration).map { part in
-        defer { x += part.seconds }
-        return """
-          <rect class="part part\(part.number)" x="\(share: axis.share(x))" y="7" \
-          width="\(share: axis.share(part.seconds))" height="16"><title>\(part.name): \(HumanReadable.seconds(part.seconds))</title></rect>
-          """
-      }
+      let bars = stack(
+        parts(configuration).map { ($0.number, $0.seconds, "\($0.name): \(HumanReadable.seconds($0.seconds))") }, axis)
       return row(
         configuration, "<svg width=\"100%\" height=\"30\">\(grid(axis, height: 30))\(bars)</svg>",
         HumanReadable.seconds(total(configuration)))
     }
-    let key: [Markup] = ["launch", "load", "compile", "first inference"].enumerated().map { number, name in
-      """
-      <span><svg width="12" height="12" aria-hidden="true"><rect class="part part\(number)" width="12" height="12"/>\
-      </svg>\(name)</span>
-      """
-    }
+    let key = key(["launch", "load", "compile", "first inference"])
     return """
       <div class="panel rows" role="group" aria-label="From the start to the first answer">\
       <h3>From the start to the first answer</h3>\(rows)\(scale(axis))<p class="key">\(key)</p></div>
@@ -85,6 +74,28 @@ enum ConfigurationChart {
       <div class="row\(configuration.isRecommended ? " best" : "" as Markup)"><span class="name">\
       \(configuration.units)\(tag)</span>\(drawing)<b>\(value)</b></div>
       """
+  }
+
+  /// Returns a bar for each part, one after the other, with its title.
+  static func stack(_ parts: [(number: Int, seconds: Double, title: String)], _ axis: ChartAxis) -> [Markup] {
+    var x = 0.0
+    return parts.map { part in
+      defer { x += max(part.seconds, 0) }
+      return """
+        <rect class="part part\(part.number)" x="\(share: axis.share(x))" y="7" \
+        width="\(share: axis.share(max(part.seconds, 0)))" height="16"><title>\(part.title)</title></rect>
+        """
+    }
+  }
+
+  /// Returns the legend of the parts of a `stack`.
+  static func key(_ names: [String]) -> [Markup] {
+    names.enumerated().map { number, name in
+      """
+      <span><svg width="12" height="12" aria-hidden="true"><rect class="part part\(number)" width="12" height="12"/>\
+      </svg>\(name)</span>
+      """
+    }
   }
 
   private static func line(_ from: Double, _ to: Double, y: Double, kind: Markup) -> Markup {
