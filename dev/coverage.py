@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes docs/coverage.md: the operations that each format defines, by the `onnx` and `coremltools` packages, and which of
-them Kelvin reads, by `kelvin operators --formats`.
+"""Writes docs/coverage.md: the operations that each format defines, by the `onnx` and `coremltools` packages, and those that
+Kelvin reads, by `kelvin operators --formats`.
 
     python3 dev/coverage.py KELVIN       # the program; in an environment with onnx and coremltools
 """
@@ -26,7 +26,7 @@ REFUSED = {
 
 
 def onnx_operators():
-    """Operators by domain, of the newest set; those that are deprecated are left out."""
+    """Returns the operators by domain, of the newest set, without deprecated operators."""
     from onnx import defs
 
     domains = {}
@@ -99,14 +99,14 @@ def main():
     add("Kinds of Core ML models", models(), kelvin["models"])
     page = [
         "# Coverage", "",
-        f"The operations that each format defines, by onnx {onnx.__version__} and coremltools {coremltools.__version__}, and which of them",
-        "Kelvin reads. Written by `dev/coverage.py`; a test compares the names with those that the readers have. What the",
-        "operations become, and on which device that runs, is in [operators.md](operators.md); how well it agrees with other",
-        "implementations in [conformance.md](conformance.md). An operation that is read may still be refused for an attribute or an",
-        "element type, by name and place.", "",
-        "| format | read | refused by intent | not yet |", "|---|--:|--:|--:|", *rows, "",
+        f"This page lists the operations that each format defines, by onnx {onnx.__version__} and coremltools {coremltools.__version__}, and the",
+        "operations that Kelvin reads. It is written by `dev/coverage.py`; a test compares the names with those of the readers.",
+        "[operators.md](operators.md) lists the resulting operators and their devices. [conformance.md](conformance.md) states the agreement",
+        "with other implementations. Kelvin may still refuse an operation that it reads, because of an attribute or an element type; the",
+        "message then names both the operation and the place.", "",
+        "| format | read | refused by design | not yet |", "|---|--:|--:|--:|", *rows, "",
         *sections,
-        "## ONNX Runtime's own", "",
+        "## Operators of ONNX Runtime", "",
         f"Read, {len(others)}: " + ", ".join(f"`{name}`" for name in others) + ".", ""]
     PAGE.write_text("\n".join(page).rstrip() + "\n")
     print(re.sub(r"^", "  ", "\n".join(rows), flags=re.M))

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Writes the Swift, C, GLSL and OpenCL code for the element-wise functions, from the tables in dev/elementwise.
 
-A table is a family, and its rows are the functions, with the numbers that stand for them in kernels and shaders.
+A table is a family. Its rows are the functions, with their numbers in kernels and shaders.
 
     python3 dev/generate-elementwise.py            # writes the files under Generated folders
-    python3 dev/generate-elementwise.py --check    # writes nothing; status 1 where a file is not what the tables give
+    python3 dev/generate-elementwise.py --check    # writes nothing; the status is 1 if a file differs from the tables
 
-Needs Python 3.11 and nothing else. After a change, dev/build-shaders.sh compiles the shaders anew.
+Needs Python 3.11 and nothing else. After a change, dev/build-shaders.sh compiles the shaders again.
 """
 import difflib
 import itertools
@@ -87,7 +87,7 @@ def swift_cases(rows, wanted, value, indent):
 
 
 def swift_property(rows, doc, name, kind, value, indent=2):
-    """A property that a switch over the rows gives; the most frequent value is the default."""
+    """Returns a property with a switch over the rows; the most frequent value is the default."""
     pad = " " * indent
     values = [value(row) for row in rows.values()]
     default = max(sorted(set(values), key=str), key=values.count)
@@ -103,18 +103,18 @@ def swift_kinds(families):
     lines += ["",
               "  /// The number that stands for no function.",
               f"  package static let noneCode: UInt32 = {NONE}", "}", "", "extension UnaryFunction.Kind {"]
-    lines += swift_property(unary, "How many of `a` and `b` it reads.", "parameterCount", "Int",
+    lines += swift_property(unary, "The number of the parameters `a` and `b` that the function reads.", "parameterCount", "Int",
                             lambda row: row.get("parameters", 0))
     lines += [""] + swift_property(
-        unary, "Floating-point operations an element takes, transcendental functions counted as 10.", "operations",
+        unary, "The floating-point operations per element; a transcendental function counts as 10.", "operations",
         "Double", lambda row: row.get("operations", 12))
     lines += [""] + swift_property(
-        unary, "Whether the function of an integer is an integer, and kernels of integers compute it.",
+        unary, "Whether integer kernels compute the function, whose result on an integer is an integer.",
         "keepsIntegers", "Bool", lambda row: str(row.get("integers", False)).lower())
     lines += ["}"]
     for owner, family in (("Binary", "binary"), ("Compare", "compare"), ("Reduce", "reduce")):
         lines += ["", f"extension {owner} {{"] + swift_enum(families[family], "Function", 2) + ["}"]
-    lines += ["", "/// What a scatter does with an element and the update that falls on it."]
+    lines += ["", "/// How a scatter combines an element with its update."]
     lines += swift_enum(families["scatter"], "ScatterReduction", 0)
     return lines
 

@@ -57,7 +57,7 @@ package struct OperatorCoverage {
     }
     let hasGaps = rows.contains { $0.devices.values.contains { !$0.reasons.isEmpty } }
     return table.text(width: width)
-      + (hasGaps && !isVerbose ? "\n\n--verbose tells what is not supported and why." : "")
+      + (hasGaps && !isVerbose ? "\n\n--verbose lists unsupported cases with the reason." : "")
   }
 
   /// Returns the documentation page. It has one column for each kind of device, so that it does not depend on the
@@ -68,9 +68,9 @@ package struct OperatorCoverage {
     }
     var lines = [
       "# Operators", "",
-      "What each operator computes, and which device runs it, as the devices answer about every conformance case. Written",
-      "by `kelvin operators --markdown`; a test compares this page with the devices' answers (llvmpipe for Vulkan, PoCL for",
-      "OpenCL).", "",
+      "This page states what each operator computes, and which devices run it, by the devices' answers about every",
+      "conformance case. It is written by `kelvin operators --markdown`; a test compares it with the devices' answers",
+      "(llvmpipe for Vulkan, PoCL for OpenCL).", "",
     ]
     lines += Self.table(
       ["operator"] + columns.map(\.name),
@@ -89,10 +89,11 @@ package struct OperatorCoverage {
   }
 
   private static let hostTimes = """
-    What the GPU devices leave to the host by intent took, on two cores of an AMD EPYC (`kelvin profile --units cpu`, random
-    inputs): suppression of 1,917 boxes of 90 classes 2.3 ms, `non_zero` of 172,530 elements 1.1 ms, `unique` of as many 31
-    ms, `recurrence` of an LSTM of 256 units over 128 steps 1.7 ms, 14 µs a step. A submission of one small kernel took llvmpipe
-    93 µs and PoCL 67 µs. How long such a device would take for them was not measured.
+    The host runs some operators for the GPU devices by design. Their times on two cores of an AMD EPYC (`kelvin
+    profile --units cpu`, random inputs): suppression of 1,917 boxes of 90 classes 2.3 ms, `non_zero` of 172,530
+    elements 1.1 ms, `unique` of as many elements 31 ms, `recurrence` of an LSTM of 256 units over 128 steps 1.7 ms
+    or 14 µs per step. One submission of a small kernel took 93 µs on llvmpipe and 67 µs on PoCL. The times of these
+    operators on these devices were not measured.
     """
 
   private static func cell(_ answer: Answer?) -> String {

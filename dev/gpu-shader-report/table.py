@@ -1,7 +1,7 @@
 """The results of GPU compilers for the kernels of networks, from the output folder of dev/gpu-shader-report.sh.
 
     table.py table SPIRV_FOLDER FOLDER     docs/gpu-shader-report.md
-    table.py bars SPIRV_FOLDER FOLDER      the kernels that miss a bar, one a line; exits with 1 if there is one
+    table.py bars SPIRV_FOLDER FOLDER      the kernels beyond a limit, one per line; exits with 1 if there is one
 
 The counts are those of the hot loop: of the innermost loops, the one with the most multiply-adds.
 """
@@ -145,7 +145,7 @@ class Kernel:
         return 1 if self.name.startswith(ROWS) and self.constants.split()[1] == "1" else 4
 
     def behind(self):
-        """Returns the bars that it misses, in words."""
+        """Returns the limits that the kernel misses, in words."""
         missed = [f"spills {self.spills}"] if self.spills else []
         loop = self.loop or Loop()
         if self.is_product and self.gpu in AMD and loop.multiply_adds < self.per_load * loop.vector:
@@ -205,30 +205,31 @@ def used(kernel):
 
 def table(heads, rows):
     print("| " + " | ".join(heads) + " |")
-    print("|" + "|".join("---" if head in ("kernel", "used by", "behind") else "--:" for head in heads) + "|")
+    print("|" + "|".join("---" if head in ("kernel", "used by", "beyond a limit") else "--:" for head in heads) + "|")
     for cells in rows:
         print("| " + " | ".join(map(str, cells)) + " |")
 
 
 def print_table(amd, intel):
     behind = [kernel for kernel in amd + intel if kernel.behind()]
-    print("# GPUs' kernels as their compilers see them\n")
-    print("Written by `dev/gpu-shader-report.sh table`: no GPU is needed, and no time is measured. AMD: Mesa's RADV 25.0.7 on a "
-          "stand-in for the kernel's driver; Intel: `ocloc` 22.43. Counts are those of the hot loop, for one lane: multiply-adds, loads "
-          "into vector registers, through the scalar path (once for all lanes), from local memory. Latency is the "
-          "compiler's estimate in cycles, of a whole kernel with loops run as often as it guesses.\n")
-    print("Bars: no spills; products have at least 4 multiply-adds for a vector load, of one row, which read each weight for "
-          "one multiply-add, at least 1; occupancy at least 50 %, of products "
-          "with scalar or local operands, and of kernels with a tile in registers, whose loads are under way together, 25 %. "
-          "Intel's loads are messages, whose width is not looked at: no bar there. "
-          f"**{len(amd) + len(intel)} kernels, {len(behind)} behind a bar.**\n")
+    print("# Compiler reports of GPU kernels\n")
+    print("This page lists properties of Kelvin's kernels as GPU compilers report them. `dev/gpu-shader-report.sh table` "
+          "writes it; it needs no GPU and measures no time. AMD's compiler is Mesa's RADV 25.0.7 on a replacement of the "
+          "kernel driver, Intel's is `ocloc` 22.43. Counts are per lane of the hot loop: multiply-adds, and loads into "
+          "vector registers, through the scalar path (once for all lanes) and from local memory. Latency is the compiler's "
+          "estimate in cycles for a whole kernel, with its own estimate of iterations.\n")
+    print("Limits: no kernel spills registers. Products have at least 4 multiply-adds per vector load; products of one row,"
+          " which read each weight for one multiply-add, have at least 1. Occupancy is at least 50 %. It is at least 25 % "
+          "for products with scalar or local operands, and for kernels with a tile in registers, whose loads overlap. Loads"
+          " on Intel are messages of unknown width, so they have no limit. "
+          f"**{len(amd) + len(intel)} kernels, {len(behind)} beyond a limit.**\n")
     print("Dispatches of an inference: " + ", ".join(
         f"{name} {sum(kernel.dispatches[model] for kernel in amd if kernel.gpu == next(iter(AMD)))}"
         for model, name in MODELS.items()) + ".")
     for gpu, generation in AMD.items():
         print(f"\n## {generation} ({gpu}), Vulkan\n")
         table(["kernel", "registers", "spills", "occupancy", "multiply-adds", "vector", "scalar", "local", "latency",
-               "used by", "behind"],
+               "used by", "beyond a limit"],
               [[f"`{kernel.name}` {kernel.constants}", kernel.registers, kernel.spills, f"{kernel.occupancy:.0%}"]
                + ([kernel.loop.multiply_adds, kernel.loop.vector, kernel.loop.scalar, kernel.loop.local]
                   if kernel.loop else ["–"] * 4)
@@ -236,7 +237,7 @@ def print_table(amd, intel):
                for kernel in sorted(amd, key=lambda kernel: (kernel.name, kernel.constants)) if kernel.gpu == gpu])
     for gpu, generation in INTEL.items():
         print(f"\n## {generation} ({gpu}), OpenCL\n")
-        table(["kernel", "lanes", "spills", "multiply-adds", "messages", "used by", "behind"],
+        table(["kernel", "lanes", "spills", "multiply-adds", "messages", "used by", "beyond a limit"],
               [[f"`{kernel.name}`", kernel.lanes, kernel.spills]
                + ([kernel.loop.multiply_adds, kernel.loop.vector] if kernel.loop else ["–"] * 2)
                + [", ".join(MODELS[model] for model in kernel.dispatches), "; ".join(kernel.behind())]
@@ -247,7 +248,7 @@ def print_bars(amd, intel):
     missed = [kernel for kernel in amd + intel if kernel.behind()]
     for kernel in missed:
         print(f"{kernel.gpu} {kernel.name} {kernel.constants}: {'; '.join(kernel.behind())} ({used(kernel)})")
-    print(f"{len(amd) + len(intel)} kernels, {len(missed)} behind a bar")
+    print(f"{len(amd) + len(intel)} kernels, {len(missed)} beyond a limit")
     return 1 if missed else 0
 
 

@@ -67,7 +67,7 @@ extension UnaryFunction {
 }
 
 extension UnaryFunction.Kind {
-  /// How many of `a` and `b` it reads.
+  /// The number of the parameters `a` and `b` that the function reads.
   package var parameterCount: Int {
     switch self {
     case .leakyRelu, .elu, .rsqrt, .thresholdedRelu: 1
@@ -76,7 +76,7 @@ extension UnaryFunction.Kind {
     }
   }
 
-  /// Floating-point operations an element takes, transcendental functions counted as 10.
+  /// The floating-point operations per element; a transcendental function counts as 10.
   package var operations: Double {
     switch self {
     case .relu, .abs, .negate, .floor, .ceil, .round, .sign, .square, .thresholdedRelu, .logicalNot: 1
@@ -86,7 +86,7 @@ extension UnaryFunction.Kind {
     }
   }
 
-  /// Whether the function of an integer is an integer, and kernels of integers compute it.
+  /// Whether integer kernels compute the function, whose result on an integer is an integer.
   package var keepsIntegers: Bool {
     switch self {
     case .relu, .clip, .abs, .negate, .floor, .ceil, .round, .sign, .square, .logicalNot: true
@@ -168,7 +168,7 @@ extension Reduce {
   }
 }
 
-/// What a scatter does with an element and the update that falls on it.
+/// How a scatter combines an element with its update.
 package enum ScatterReduction: String, ElementwiseFunction {
   case replace, add, multiply, minimum, maximum
 
