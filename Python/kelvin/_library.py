@@ -145,7 +145,7 @@ class _Library:
                 "or set KELVIN_LIBRARY to the library's path") from None
         if not hasattr(self._loaded, "kelvin_abi_version"):
             raise ImportError(
-                f"{path} is another library than libkelvin; set KELVIN_LIBRARY to libkelvin's path, or unset it")
+                f"{path} is not libkelvin; set KELVIN_LIBRARY to libkelvin's path, or unset it")
         self._loaded.kelvin_abi_version.restype = c_int32
         version = self._loaded.kelvin_abi_version()
         if version < ABI_VERSION:

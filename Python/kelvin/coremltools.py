@@ -154,7 +154,7 @@ class _MLModelProxy:
         model."""
         from coremltools.models.utils import load_spec
         if not os.path.exists(path):
-            raise RuntimeError(f"'{path}' is not there")
+            raise RuntimeError(f"'{path}' does not exist")
         _raising(lambda: library.document(library.structure, encoded(path, "a path")))
         name, _ = os.path.splitext(os.path.basename(path))
         folder = os.path.join(tempfile.mkdtemp(prefix="kelvin-"), f"{name}.mlmodelc")
@@ -181,7 +181,7 @@ class _MLModelProxy:
     def create_model_asset_from_path(path: str) -> Any:
         from coremltools.models.model import MLModelAsset
         if not os.path.exists(path):
-            raise RuntimeError(f"'{path}' is not there")
+            raise RuntimeError(f"'{path}' does not exist")
         return MLModelAsset(_MLModelAssetProxy(path=path))
 
     @staticmethod
@@ -210,7 +210,7 @@ def _kept_copy(path: str) -> Tuple[str, str]:
     end."""
     path = os.path.normpath(_within(path))
     if not os.path.exists(path):
-        raise RuntimeError(f"'{path}' is not there")
+        raise RuntimeError(f"'{path}' does not exist")
     folder = tempfile.mkdtemp(prefix="kelvin-")
     target = os.path.join(folder, os.path.basename(path))
     if os.path.isdir(path):

@@ -59,7 +59,7 @@ class Image:
         code, dtype, channels = FORMATS[format]
         count = 1 if channels else 2
         if len(planes) != count:
-            raise FeatureError(f"an image of {format} lies in {count} plane{'s' * (count > 1)}, got {len(planes)}")
+            raise FeatureError(f"an image of {format} has {count} plane{'s' * (count > 1)}, got {len(planes)}")
         arrays = [_array(plane, dtype, format) for plane in planes]
         if arrays[0].ndim not in (2, 3) or 0 in arrays[0].shape:
             raise FeatureError(

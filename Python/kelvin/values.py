@@ -63,7 +63,7 @@ def lendable(name: str, array: NDArray, writable: bool = False) -> NDArray:
     if writable and not array.flags.writeable:
         raise FeatureError(f"output '{name}': expected memory that can be written to, got a read-only array")
     if writable and any(stride == 0 and count > 1 for stride, count in zip(array.strides, array.shape)):
-        raise FeatureError(f"output '{name}': expected a place for each element, got strides {array.strides}")
+        raise FeatureError(f"output '{name}': expected a separate address for each element, got strides {array.strides}")
     size = array.itemsize
     fits = array.ctypes.data % size == 0 and all(stride >= 0 and stride % size == 0 for stride in array.strides)
     if fits or array.size == 0:
@@ -399,11 +399,11 @@ def _rectangle(name: str, values: Sequence[Any]) -> NDArray:
         lengths = sorted({len(value) for value in level})
         if len(lengths) > 1:
             raise FeatureError(
-                f"feature '{name}': expected lists of one length, got lists of {', '.join(map(str, lengths))} elements")
+                f"feature '{name}': expected lists of equal length, got lists of {', '.join(map(str, lengths))} elements")
         shape += (lengths[0],)
         level = [item for value in level for item in value]
     if any(isinstance(value, (list, tuple)) for value in level):
-        raise FeatureError(f"feature '{name}': expected lists of one length, got lists beside strings")
+        raise FeatureError(f"feature '{name}': expected lists of equal length, got lists and strings")
     array = np.empty(len(level), object)
     array[:] = level
     return array.reshape(shape)

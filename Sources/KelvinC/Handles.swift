@@ -51,7 +51,7 @@ enum Handles {
       table.places[place].object = object
       table.places[place].use = (table.places[place].use + 1) & (1 << useBits - 1)
       let handle = OpaquePointer(bitPattern: mark | table.places[place].use << placeBits | UInt(place))
-      guard let handle else { throw HandleError("there is no such handle") }
+      guard let handle else { throw HandleError("the handle does not exist") }
       return handle
     }
   }

@@ -108,7 +108,7 @@ extension PixelBuffer {
     }
     let planes = try zip(sizes, [frame.planes.0, frame.planes.1]).enumerated().map { index, pair in
       guard let data = pair.1.data else {
-        throw HandleError("'planes[\(index)].data' is NULL: \(format) lies in \(sizes.count) planes")
+        throw HandleError("'planes[\(index)].data' is NULL: \(format) has \(sizes.count) planes")
       }
       return PixelPlane(data, bytesPerRow: pair.1.bytes_per_row == 0 ? pair.0.rowBytes : Int(pair.1.bytes_per_row))
     }

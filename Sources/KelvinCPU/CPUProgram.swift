@@ -64,7 +64,7 @@ struct CPUProgram {
     _ slot: (ValueID, ValueLayout) -> Slot
   ) {
     guard let source = places[conversion.value]?[conversion.from] else {
-      preconditionFailure("a layout plan converts what lies otherwise")
+      preconditionFailure("a layout plan converts values with other layouts")
     }
     places[conversion.value]?[conversion.to] = slots.count
     steps.append(

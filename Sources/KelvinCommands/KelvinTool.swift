@@ -13,7 +13,9 @@ struct KelvinTool: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "kelvin",
     abstract:
-      "Runs Core ML and ONNX models on CPU, Vulkan and OpenCL devices, and shows which device runs what and why.",
+      """
+      Run Core ML and ONNX models on CPU, Vulkan and OpenCL devices, and show which device runs each node and why.
+      """,
     version: kelvinVersion,
     subcommands: [
       DevicesCommand.self, InspectCommand.self, PredictCommand.self, ClassifyCommand.self, SegmentCommand.self,
@@ -59,7 +61,7 @@ struct KelvinTool: ParsableCommand {
     if let silent = error as? ReportedFailure { Console.exit(silent.status) }
     let status = ExitStatus(error)
     Console.lastError(describe(status.isParsing ? message(for: error) : "\(error)"))
-    if status.isParsing { Console.note("'kelvin help' shows what there is") }
+    if status.isParsing { Console.note("'kelvin help' lists the commands") }
     Console.exit(status.code)
   }
 }

@@ -47,7 +47,7 @@ package struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
   package static func index(_ index: Int, outside length: Int, device: String, node: String) -> DeviceError {
     DeviceError(
       .execution, device: device, place: node,
-      reason: "index \(index) lies outside an axis of \(length) elements, expected \(-length) to \(length - 1)")
+      reason: "index \(index) is outside an axis of \(length) elements, expected \(-length) to \(length - 1)")
   }
 
   package var description: String { "\(device): \(place): \(reason)" }

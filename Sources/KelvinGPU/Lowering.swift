@@ -42,7 +42,7 @@ package final class Lowering<Target: GPUTarget> {
   package func read(_ id: ValueID, _ layout: ValueLayout) throws(DeviceError) -> Storage {
     if let storage = places[id]?[layout] { return storage }
     guard layout == .dense || layout == target.blocks else {
-      throw error(.compilation, "reads '\(graph[id].name)' as \(layout), which the device does not make")
+      throw error(.compilation, "reads '\(graph[id].name)' as \(layout), a layout that the device does not produce")
     }
     if let weight = graph[id].weight {
       let storage = try constant(id, weight, layout)
@@ -61,7 +61,7 @@ package final class Lowering<Target: GPUTarget> {
       return run(target.block(shape), [storage], write(id, layout))
     }
     guard let index = graph.inputs.firstIndex(of: id) else {
-      throw error(.compilation, "reads '\(graph[id].name)' before it is there")
+      throw error(.compilation, "reads '\(graph[id].name)' before it is computed")
     }
     let type = type(id)
     let input = Storage(.input(index), byteCount: type.byteCount, isHalf: type.scalar == .float16)

@@ -19,7 +19,8 @@ extension ImageFile {
     guard source.count > 0 else { throw ImageError(.corrupt, source.name, "the file is empty") }
     guard let format = ImageFormat(sniffing: try source.bytes(at: 0, atMost: 16)) else {
       let known = ImageFormat.allCases.map(\.rawValue).joined(separator: ", ")
-      throw ImageError(.unknownFormat, source.name, "the first bytes are of no known format; expected one of \(known)")
+      throw ImageError(
+        .unknownFormat, source.name, "the format of the first bytes is unknown; expected one of \(known)")
     }
     return format
   }

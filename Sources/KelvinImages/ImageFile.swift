@@ -41,7 +41,7 @@ public enum ImageFile {
   package static func prepare() throws(ImageError) {
     guard let reason = ck_image_prepare() else { return }
     throw ImageError(
-      .decoderMissing, "libvips", "no images can be decoded: \(String(cString: reason))",
+      .decoderMissing, "libvips", "images cannot be decoded:  \(String(cString: reason))",
       remedy: kelvin_library_is_absent(reason) ? "install the package libvips42" : nil)
   }
 
@@ -202,7 +202,8 @@ private struct Encoded {
     }
     if failed {
       throw ImageError(
-        .corrupt, name, "the \(width) x \(height) \(format.rawValue) image cannot be decoded whole: \(message.text)")
+        .corrupt, name,
+        "the \(width) x \(height) \(format.rawValue) image cannot be decoded completely:  \(message.text)")
     }
     let said = ImageOrientation(rawValue: Int(header.orientation)) ?? .up
     return DecodedImage(

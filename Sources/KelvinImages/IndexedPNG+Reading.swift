@@ -26,7 +26,7 @@ extension IndexedPNG {
   package static func decode(_ file: [UInt8], name: String) throws(ImageError) -> Samples {
     func corrupt(_ reason: String) -> ImageError { ImageError(.corrupt, name, reason) }
     guard file.starts(with: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]) else {
-      throw ImageError(.unknownFormat, name, "a label map is a PNG file, this is none")
+      throw ImageError(.unknownFormat, name, "expected a label map as a PNG file, found another format")
     }
     var (header, packed): ([UInt8], [UInt8]) = ([], [])
     var at = 8
@@ -48,7 +48,7 @@ extension IndexedPNG {
     guard [0, 3].contains(color), [1, 2, 4, 8].contains(depth), header[12] == 0 else {
       throw ImageError(
         .unknownFormat, name,
-        "a label map has a palette or is grey, of at most 8 bits and not interlaced; this has colour type \(color) "
+        "expected a label map with a palette or grey, of at most 8 bits, not interlaced; found colour type \(color) "
           + "of \(depth) bits\(header[12] == 0 ? "" : ", interlaced")",
         remedy: "write one class for each pixel as an indexed PNG")
     }
@@ -62,7 +62,7 @@ extension IndexedPNG {
     }
     for y in 0..<height {
       guard unfilter(&rows, y * (stride + 1), stride, isFirst: y == 0) else {
-        throw corrupt("a row is filtered in no known way")
+        throw corrupt("a row has an unknown filter")
       }
     }
     let values = [UInt8](unsafeUninitializedCapacity: width * height) { target, count in

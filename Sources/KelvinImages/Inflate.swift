@@ -15,7 +15,7 @@ struct Inflate {
   /// - Throws: `Fault` for an invalid stream or a different number of bytes.
   static func zlib(_ data: [UInt8], count: Int) throws(Fault) -> [UInt8] {
     guard data.count > 2, data[0] & 15 == 8, (Int(data[0]) << 8 | Int(data[1])) % 31 == 0, data[1] & 32 == 0 else {
-      throw Fault(reason: "its pixels are not packed as PNG packs them")
+      throw Fault(reason: "its pixels are not a zlib stream as PNG has it")
     }
     var stream = Inflate(bytes: data, position: 2, limit: count)
     try stream.run()
@@ -40,7 +40,7 @@ struct Inflate {
       case 2:
         let (literals, distances) = try codes()
         try packed(literals, distances)
-      default: throw Fault(reason: "a block of its pixels is of no kind")
+      default: throw Fault(reason: "a block of its pixels has an unknown type")
       }
     }
   }
@@ -84,7 +84,7 @@ struct Inflate {
       first = (first + count) << 1
       value <<= 1
     }
-    throw Fault(reason: "its pixels have a code that stands for nothing")
+    throw Fault(reason: "its pixels have an unknown code")
   }
 
   private mutating func packed(_ literals: PrefixCode, _ distances: PrefixCode) throws(Fault) {
@@ -95,12 +95,12 @@ struct Inflate {
         try append(UInt8(literal))
         continue
       }
-      guard literal - 257 < Self.lengths.count else { throw Fault(reason: "its pixels have a length of no kind") }
+      guard literal - 257 < Self.lengths.count else { throw Fault(reason: "its pixels have an invalid length code") }
       let length = Self.lengths[literal - 257].base + (try bits(Self.lengths[literal - 257].extra))
       let kind = try symbol(distances)
-      guard kind < Self.distances.count else { throw Fault(reason: "its pixels have a distance of no kind") }
+      guard kind < Self.distances.count else { throw Fault(reason: "its pixels have an invalid distance code") }
       let distance = Self.distances[kind].base + (try bits(Self.distances[kind].extra))
-      guard distance <= output.count else { throw Fault(reason: "its pixels repeat what is not there") }
+      guard distance <= output.count else { throw Fault(reason: "its pixels repeat bytes before the first one") }
       for _ in 0..<length { try append(output[output.count - distance]) }
     }
   }
@@ -116,14 +116,14 @@ struct Inflate {
     while all.count < literals + distances {
       switch try symbol(code) {
       case 16:
-        guard let last = all.last else { throw Fault(reason: "its codes repeat what is not there") }
+        guard let last = all.last else { throw Fault(reason: "its code lengths repeat a length before the first one") }
         all += Array(repeating: last, count: 3 + (try bits(2)))
       case 17: all += Array(repeating: 0, count: 3 + (try bits(3)))
       case 18: all += Array(repeating: 0, count: 11 + (try bits(7)))
       case let length: all.append(length)
       }
     }
-    guard all.count == literals + distances else { throw Fault(reason: "it has more codes than it says") }
+    guard all.count == literals + distances else { throw Fault(reason: "it has more codes than it declares") }
     return (try PrefixCode(Array(all.prefix(literals))), try PrefixCode(Array(all.dropFirst(literals))))
   }
 
@@ -164,7 +164,7 @@ private struct PrefixCode {
     var left = 1
     for length in 1...15 {
       left = left << 1 - counts[length]
-      guard left >= 0 else { throw Inflate.Fault(reason: "its codes are more than there can be") }
+      guard left >= 0 else { throw Inflate.Fault(reason: "it has more codes than their lengths allow") }
     }
     for length in 1...15 { symbols += lengths.indices.filter { lengths[$0] == length } }
   }

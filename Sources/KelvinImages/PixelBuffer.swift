@@ -52,7 +52,7 @@ public struct PixelBuffer: Hashable, Sendable {
     let sizes = format.planes(width: width, height: height)
     guard planes.count == sizes.count else {
       throw ImageError(
-        .invalidArgument, "pixels", "an image of \(format) lies in \(sizes.count) planes, got \(planes.count)")
+        .invalidArgument, "pixels", "an image of \(format) has \(sizes.count) planes, got \(planes.count)")
     }
     for (plane, size) in zip(planes, sizes) {
       guard plane.bytesPerRow >= size.rowBytes, !plane.bytesPerRow.multipliedReportingOverflow(by: size.rows).overflow

@@ -56,7 +56,7 @@ package struct BackgroundLoadUsage: Sendable, Hashable, Codable {
     let whole = userSeconds + kernelSeconds
     let kernel = whole > 0 ? kernelSeconds / whole : 0
     var text =
-      "the load beside it was \(isProcess ? "a process of its own" : "threads of this process"):"
+      "the background load was \(isProcess ? "a separate process" : "threads of this process"):"
       + " \(HumanReadable.seconds(whole)) of processor time in \(HumanReadable.seconds(seconds)),"
       + " \(HumanReadable.percent(kernel, decimals: 0)) of it in the kernel"
     if memoryBytes > 0, seconds > 0 {

@@ -137,7 +137,7 @@ package struct NodeProfiler {
     }
     guard measured.runs.isEmpty, !isCancelled else { return }
     if let failure = failures.first { throw failure }
-    throw ProfilerError.nothingMeasured("none of the devices asked for runs any node of \(context.name)")
+    throw ProfilerError.nothingMeasured("none of the selected devices runs a node of \(context.name)")
   }
 
   /// Returns the request's units and the host, where values start and end.

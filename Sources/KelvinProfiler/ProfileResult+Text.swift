@@ -186,8 +186,8 @@ extension ProfileResult {
       of: measured,
       [
         "Control flow": { $0.device.isHost ? "on \($0.device.id)" : "starting \($0.device.id)" },
-        "a loop's trip": { seconds($0.cost.seconds * FlatGraph.Control.Kind.loop.startsEachTurn) },
-        "a branch's side": { seconds($0.cost.seconds * FlatGraph.Control.Kind.branch.startsEachTurn) },
+        "loop iteration": { seconds($0.cost.seconds * FlatGraph.Control.Kind.loop.startsEachTurn) },
+        "branch": { seconds($0.cost.seconds * FlatGraph.Control.Kind.branch.startsEachTurn) },
         "": { $0.cost.isNoisy ? "noisy" : "" }, "n": { "\($0.cost.samples)" },
       ])
     return [""] + table.lines() + ["(beside the layers and copies in it)"]

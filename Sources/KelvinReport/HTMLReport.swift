@@ -12,7 +12,7 @@ package enum HTMLReport {
       ("configurations", "Configurations", ConfigurationTable.section(input)),
       ("tokens", "Tokens", TokenSection.section(input)),
       ("placement", "Placement", PlacementSection.section(input, palette)),
-      ("account", "Where the time goes", AccountChart.section(input)),
+      ("account", "Time breakdown", AccountChart.section(input)),
       ("timeline", "Timeline", TimelineChart.section(input, palette)),
       ("heat", "Heat", LatencyChart.section(input)),
       ("method", "Method", method(input)),

@@ -19,10 +19,10 @@ enum PlacementSection {
     return """
       <section id="placement"><h2>Which device runs which layer</h2>
       <p class="soft">Every box is a layer, every line a value; a heavy line with ⇄ is a value that is copied to \
-      another device. The bar in a box is the layer's share of the costliest layer. Select a layer to see what it costs \
-      everywhere and why it is where it is.</p>\(plans)
+      another device. The bar in a box is the layer's share of the costliest layer. Select a layer to see its cost \
+      on every device, and the reason for its placement.</p>\(plans)
       <p class="soft"><small>≈: estimated, not measured.\(hasRegions ? inRegions : "") Regret: what the whole inference would lose with this layer \
-      on its best other device and everything else planned anew.</small></p></section>
+      on its best other device and everything else planned again.</small></p></section>
       """
   }
 

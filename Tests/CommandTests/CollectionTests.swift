@@ -87,7 +87,7 @@ import Testing
     let result = fixture.index("--report", page)
     #expect(result.status == 65, "\(result)")
     let html = String(decoding: TemporaryFolder.read(page), as: UTF8.self)
-    for text in ["What was done", "What there is", "What cannot be read", "/&lt;b&gt;.jpg", ">nine</td>", "\u{A0}/s."] {
+    for text in ["Changes", "Categories", "Unreadable images", "/&lt;b&gt;.jpg", ">nine</td>", "\u{A0}/s."] {
       #expect(html.contains(text), "\(text)")
     }
     guard PageTool.hasPython, PageTool.hasChromium else { return }

@@ -126,7 +126,7 @@ private let scene = "\(folder)/scene.png"
     (["\(folder)/Heads/yolov10.onnx", "--head", "\(folder)/Heads/yolox.json"], 65, "expect 8 numbers for a box"),
     ([Kelvin.digits], 65, "kelvin classify"),
     (["\(folder)/detector.mlmodel", "--iou", "2"], 64, "'2' is not a share"),
-    (["\(folder)/detector.mlmodel", "--max", "0"], 64, "--max takes a number from 1"),
+    (["\(folder)/detector.mlmodel", "--max", "0"], 64, "--max must be at least 1"),
   ])
   func unsuitableModelIsRefusedWithARemedy(arguments: [String], status: Int, remedy: String) {
     let result = Kelvin.run(["detect"] + arguments + [scene])

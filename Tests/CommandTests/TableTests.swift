@@ -38,7 +38,7 @@ import Testing
     let result = predict(["--csv", input, "--output", output, "--keep", "a", "--report", page, "--separator", ","])
     #expect(result.status == 0, "\(result)")
     let html = text(page)
-    #expect(html.contains("300 rows, 0 of them at fault; the first 200 are shown") && html.contains("<td>199</td>"))
+    #expect(html.contains("300 rows, 0 of them invalid; the first 200 are shown") && html.contains("<td>199</td>"))
     #expect(!html.contains("<td>200</td>"))
     let stream = predict(["--csv", input, "--report", page])
     #expect(stream.status == 64 && stream.errors.contains("--output"), "\(stream)")

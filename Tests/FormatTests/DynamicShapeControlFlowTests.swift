@@ -158,7 +158,7 @@ import Testing
   }
 
   @Test(arguments: [
-    (3, "slice_by_size", nil), (4, "slice_by_size", "4 elements from 0 by 1 lie outside it"),
+    (3, "slice_by_size", nil), (4, "slice_by_size", "4 elements from 0 by 1 are outside it"),
     (3, "imagined", "ios16.imagined"),
   ])
   func untakenSideMayBeUnsupported(

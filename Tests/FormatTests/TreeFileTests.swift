@@ -65,7 +65,7 @@ import Testing
     let leaves = [(0, 1, leaf, 0, 0, 0), (0, 2, leaf, 0, 0, 0)]
     let cases: [(String, ONNXFile)] = [
       ("node 0 of tree 0 has node 9 as a child, which does not exist", Self.onnx([(0, 0, branch, 0, 1, 9)] + leaves)),
-      ("node 1 of tree 0 is there twice", Self.onnx([(0, 0, branch, 0, 1, 2), (0, 1, leaf, 0, 0, 0)] + leaves)),
+      ("node 1 of tree 0 is defined twice", Self.onnx([(0, 0, branch, 0, 1, 2), (0, 1, leaf, 0, 0, 0)] + leaves)),
       ("tree 0 has no root", Self.onnx([(0, 0, branch, 0, 1, 1), (0, 1, branch, 0, 0, 0)])),
       (
         "node 1 of tree 0 is reached from itself",
@@ -133,7 +133,7 @@ import Testing
     #expect(trees(1 << 62, [leaf]).contains("\(1 << 62) numbers are predicted"))
     #expect(trees(-1, [leaf]).contains("-1 numbers are predicted"))
     #expect(trees(1, [loop]).contains("tree 0 has no root"))
-    #expect(trees(1, [leaf, leaf]).contains("node 0 of tree 0 is there twice"))
+    #expect(trees(1, [leaf, leaf]).contains("node 0 of tree 0 is defined twice"))
     #expect(trees(1, [Wire.message { $0.integer(3, 99) }]).contains("behaviour 99"))
 
     func vectors(_ place: Int) -> String {

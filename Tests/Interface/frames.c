@@ -169,7 +169,7 @@ static void files(const char *path) {
   expect("no file", kelvin_image_read("/nowhere.png", &image, &error), KELVIN_ERROR_IO, "nowhere");
   expect("no bytes", kelvin_image_read_bytes(NULL, 5, &image, &error), KELVIN_ERROR_HANDLE, "'bytes' is NULL");
   expect("empty", kelvin_image_read_bytes("", 0, &image, &error), KELVIN_ERROR_IO, "empty");
-  expect("rubbish", kelvin_image_read_bytes("rubbish", 7, &image, &error), KELVIN_ERROR_IO, "no known format");
+  expect("rubbish", kelvin_image_read_bytes("rubbish", 7, &image, &error), KELVIN_ERROR_IO, "bytes is unknown");
   expect("beyond memory", kelvin_image_read_bytes("", SIZE_MAX, &image, &error), KELVIN_ERROR_HANDLE, "do not fit memory");
   must("a call that failed writes no image", image == NULL);
   expect("read", kelvin_image_read(path, &image, &error), KELVIN_OK, NULL);

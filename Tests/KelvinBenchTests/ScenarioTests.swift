@@ -174,7 +174,7 @@ struct ScenarioTests {
     #expect(diary.events.contains("pause"))
     #expect(
       result.notes.contains(
-        "the load beside it was a process of its own: 3.03 s of processor time in 10.0 s, 1 % of it in the kernel"))
+        "the background load was a separate process: 3.03 s of processor time in 10.0 s, 1 % of it in the kernel"))
     #expect(result.notes.contains { $0.contains("the neighbour's processor time is not booked to the model") })
   }
 }

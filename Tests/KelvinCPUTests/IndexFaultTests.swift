@@ -33,7 +33,7 @@ import Testing
       #expect(error.code == .execution)
       #expect(error.device == device.info.id)
       #expect(error.place == "picker")
-      #expect(error.reason.contains("index \(outside) lies outside an axis of 5 elements"), "\(error)")
+      #expect(error.reason.contains("index \(outside) is outside an axis of 5 elements"), "\(error)")
     }
   }
 

@@ -164,7 +164,7 @@ struct StrippedImageTests {
     ] {
       let error = #expect(throws: ImageError.self) { try ImageFile.decode(file, name: name) }
       #expect(error?.code == .tooLarge, "\(String(describing: error))")
-      #expect(error?.reason == "it is in more than 262144 parts, of which no more are read", "\(name)")
+      #expect(error?.reason == "it has more than 262144 parts, the most that are read", "\(name)")
     }
   }
 

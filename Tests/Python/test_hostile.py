@@ -95,7 +95,7 @@ class Values(Hostile):
                 (">f4", np.zeros((1, 10), ">f4")), ("aligned", misaligned),
                 ("rising order", np.zeros((1, 10), np.float32)[:, ::-1]),
                 ("read-only", np.broadcast_to(np.float32(0), (1, 10))),
-                ("a place for each element", one), ("got list", [0.0] * 10), ("got NoneType", None)):
+                ("a separate address for each element", one), ("got list", [0.0] * 10), ("got NoneType", None)):
             with self.subTest(words), self.assertRaisesRegex(kelvin.FeatureError, words):
                 model.predict({"image": pixels()}, outputs={"probabilities": array})
         expected = model.predict({"image": pixels()})["probabilities"]
@@ -419,7 +419,7 @@ class Machines(Hostile):
             library = pathlib.Path(folder) / "libkelvin.so.0"
             for source, words in (
                     ("int kelvin_abi_version(void) { return 0; }", "has interface 0, and this package needs"),
-                    ("int nothing;", "is another library than libkelvin")):
+                    ("int nothing;", "is not libkelvin")):
                 subprocess.run(
                     [compiler, "-shared", "-fPIC", "-x", "c", "-", "-o", library], input=source, text=True, check=True)
                 self.assertRegex(self.imported(library), f"ImportError: .*{words}")

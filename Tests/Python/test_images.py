@@ -277,8 +277,8 @@ class Refusals(unittest.TestCase):
         luma, chroma, rgb = np.zeros((8, 6), np.uint8), np.zeros((4, 3, 2), np.uint8), np.zeros((8, 6, 3), np.uint8)
         longer = np.zeros((8, 12), np.uint8)
         for words, call in {
-            "expected a format of rgb8": ("420f", luma, chroma), "lies in 2 planes, got 1": ("ycbcr601_full", luma),
-            "lies in 1 plane, got 2": ("gray8", luma, chroma), "lies in 1 plane, got 0": ("gray8",),
+            "expected a format of rgb8": ("420f", luma, chroma), "has 2 planes, got 1": ("ycbcr601_full", luma),
+            "has 1 plane, got 2": ("gray8", luma, chroma), "has 1 plane, got 0": ("gray8",),
             "shape (8, 6, 3), got (8, 6, 2)": ("rgb8", rgb[:, :, :2].copy()), "shape (8, 6, 4)": ("rgba8", rgb),
             "elements of float16, got uint8": ("gray16_half", luma), "of uint8, got >f4": ("gray8", luma.astype(">f4")),
             "height by width by 3, got shape (48,)": ("rgb8", luma.ravel()), "got shape (0, 6)": ("gray8", luma[:0]),
@@ -346,7 +346,7 @@ class Files(unittest.TestCase):
     def test_files_that_are_none(self):
         image = kelvin.Image.read(SEVEN)
         for source, words in {
-                "/nowhere.png": "nowhere", b"": "empty", b"rubbish": "no known format", SEVEN.read_bytes()[:40]: "in memory",
+                "/nowhere.png": "nowhere", b"": "empty", b"rubbish": "bytes is unknown", SEVEN.read_bytes()[:40]: "in memory",
                 str(ROOT): ""}.items():
             with self.subTest(source), self.assertRaisesRegex(kelvin.FileError, words):
                 kelvin.Image.read(source)

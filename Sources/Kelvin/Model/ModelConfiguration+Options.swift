@@ -100,7 +100,7 @@ extension ModelConfiguration {
 /// The power that a plan for the goal `sustained` may use.
 package struct PowerBudget {
   let power: PlanningProblem.Power
-  /// A description such as `envelope 'server', assumed for this machine (--envelope): 250 W above idle for ever`.
+  /// A description such as `envelope 'server', assumed for this machine (--envelope): 250 W above idle indefinitely`.
   package let text: String
 
   init(_ envelope: ThermalEnvelope, isAssumed: Bool) {
@@ -108,7 +108,7 @@ package struct PowerBudget {
     let spare = HumanReadable.significant(envelope.sustainableWatts - envelope.idleWatts)
     text =
       "envelope '\(envelope.name)'\(isAssumed ? ", assumed for this machine (--envelope)" : ""): "
-      + "\(spare) W above idle for ever"
+      + "\(spare) W above idle indefinitely"
   }
 }
 

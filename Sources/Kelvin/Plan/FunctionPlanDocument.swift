@@ -34,7 +34,7 @@ package struct FunctionPlanDocument: Encodable, Sendable {
     }
     guard parts.count > 1 else { return texts[0] }
     let total = HumanReadable.seconds(plan.predicted)
-    let head = "\(plan.subject.model): \(parts.count) graphs in a row, \(total) for one warm prediction"
+    let head = "\(plan.subject.model): \(parts.count) graphs in sequence, \(total) for one warm prediction"
     let sections = zip(parts, texts).map { part, text in
       ["", "Graph '\((part.plan.parts.first?.name ?? "").printable)'", "", text].joined(separator: "\n")
     }

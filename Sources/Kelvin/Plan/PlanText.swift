@@ -116,7 +116,8 @@ struct PlanText {
       let isWhole = loop.trips == loop.trips.rounded() && loop.trips < 1e9
       let trips = isWhole ? "\(Int(loop.trips))" : HumanReadable.significant(loop.trips)
       table.add(
-        "loop '\(loop.loop)'", "\(trips) trip\(loop.trips == 1 ? "" : "s") in each inference: \(loop.basis.rawValue)")
+        "loop '\(loop.loop)'",
+        "\(trips) iteration\(loop.trips == 1 ? "" : "s") in each inference: \(loop.basis.rawValue)")
     }
     if let weights = document.weights { table.add("weights", weights.text) }
     if let controlText { table.add("control flow", controlText) }
@@ -153,7 +154,7 @@ struct PlanText {
       }
       let found = ([listed(sampled)] + values).filter { !$0.isEmpty }.joined(separator: ", ")
       lines.append("they depend on data; found by a sample run: \(found)")
-      if part?.holdsUpTo == nil, values.isEmpty { lines.append("the plan holds for these alone") }
+      if part?.holdsUpTo == nil, values.isEmpty { lines.append("the plan holds for these sizes only") }
     }
     if let held = part.map(\.holdsUpTo) ?? plan.holdsUpTo {
       lines.append("the plan holds up to \(listed(held)), from half of each on")

@@ -47,9 +47,9 @@ extension BenchmarkResult {
   }
 
   private static let tokensNote =
-    "a prompt is read at once where the model allows it, and every further token by itself, the likeliest one; one-shot is"
-    + " the first sequence after loading, sustained are those that follow it without a pause; plans and compilations are"
-    + " counted for sizes that were not there when the model was loaded"
+    "a prompt is read at once if the model allows it, then one token at a time, the most probable one; one-shot is"
+    + " the first sequence after loading, sustained are the sequences that follow without a pause; plans and"
+    + " compilations are counted for sizes that are new since the model was loaded"
 
   private static func text(_ pipeline: ConfigurationResult.Pipeline) -> String {
     let rate = HumanReadable.perSecond
@@ -79,7 +79,7 @@ extension BenchmarkResult {
     var shares = ["steal \(percent(mean(\.steal) ?? 0))"]
     if let neighbours = mean(\.neighbours) { shares.append("other processes \(percent(neighbours))") }
     if let pressure = mean(\.pressure) {
-      shares.append("some task waited \(percent(pressure)) of the time, this process's own included")
+      shares.append("some process waited for \(percent(pressure)) of the time, this one included")
     }
     var notes = ["processors: " + shares.joined(separator: ", ")]
     let extra = phases.reduce(0) { $0 + max(0, $1.isDisturbed.count - $1.planned) }
@@ -88,9 +88,9 @@ extension BenchmarkResult {
     if disturbed > 0 || lost > 0 {
       let isHopeless = phases.contains { $0.kept.count == $0.isDisturbed.count && $0.isDisturbed.contains(true) }
       notes.append(
-        "others took processor time in \(disturbed) of \(windows) time windows; \(lost) of \(rounds) rounds were"
-          + " disturbed, \(extra) repeated"
-          + (isHopeless ? "; where too few quiet ones remained all count" : ", and the disturbed ones do not count"))
+        "other processes took processor time in \(disturbed) of \(windows) time windows; \(lost) of \(rounds) rounds"
+          + " were disturbed, \(extra) repeated"
+          + (isHopeless ? "; all rounds count where too few quiet ones remain" : ", and disturbed rounds do not count"))
     }
     return notes
   }

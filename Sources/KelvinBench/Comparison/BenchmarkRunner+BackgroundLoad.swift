@@ -26,8 +26,8 @@ extension BenchmarkRunner {
         let (first, second) = (alone.seconds / Double(alone.count), beside.seconds / Double(beside.count))
         journal.add(
           .note(
-            "energy, \(contestant.configuration.label): the neighbour's processor time is not booked to the model; the"
-              + " same inference took \(HumanReadable.seconds(second)) of processor time beside it and"
+            "energy, \(contestant.configuration.label): the background load's processor time is not the model's;"
+              + " the same inference took  \(HumanReadable.seconds(second)) of processor time with the load and"
               + " \(HumanReadable.seconds(first)) alone, \(HumanReadable.times(second / first)) as much, which an"
               + " estimate from processor time counts"))
       }

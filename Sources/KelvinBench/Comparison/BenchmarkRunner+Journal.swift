@@ -17,15 +17,15 @@ extension BenchmarkRunner {
     var notes = [
       subject.starter != nil
         ? "each start was a process of its own; for cold ones Kelvin's and the drivers' caches were empty, and the"
-          + " model's files were forgotten by the page cache"
+          + " model's files were dropped from the page cache"
         : "starts were made within this process, with the devices open; cold ones found no compiled weights"
           + (subject.reload == nil ? ", and reading the model was timed once" : "")
     ]
     if let heat = options.simulatedHeat {
       let setup = SimulatedHeat.Setup(envelope: heat.envelope.name, speed: heat.speed)
       notes.append(
-        "heat is \(setup.text): frames, rates and times are real, heat and what the governor did about it are not this"
-          + " machine's; seconds in its causes are the envelope's, and nothing slows frames down at the limit")
+        "heat is \(setup.text): frames, rates and times are real, but heat and the governor's actions are not this"
+          + " machine's; the seconds in their causes are the envelope's, and no throttling happens at the limit")
     }
     if subject.hasMadeUpInputs { notes.append("inputs were made up; give real ones with --input") }
     return .init(

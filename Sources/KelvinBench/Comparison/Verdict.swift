@@ -122,8 +122,9 @@ package struct Verdict: Sendable, Hashable {
   /// round counts.
   private static func disturbance(_ finding: Finding?, _ what: String) -> String? {
     guard let finding, finding.disturbedCounted > 0 else { return nil }
-    return "Others took processor time in \(finding.disturbedCounted) of the \(finding.rounds) rounds behind \(what):"
-      + " they count for want of quiet ones."
+    return
+      "Other processes took processor time in \(finding.disturbedCounted) of the \(finding.rounds) rounds behind"
+      + " \(what): they count because too few quiet rounds remain."
   }
 
   /// Returns `cpu-only (12.3 ms) and all (12.4 ms)`.

@@ -7,42 +7,45 @@ struct AdviseCommand: ParsableCommand, ModelCommand {
   static let configuration = CommandConfiguration(
     commandName: "advise",
     abstract:
-      "Says which configuration to pick for one photo, a stream, throughput, and for as long as it has to last.",
+      "Recommend a configuration for single photos, streams, throughput and sustained use.",
     discussion: """
-      Measures units by precision by threads within --budget, prints one table with a pick for each question, and \
-      writes the plan of each pick. Without --photo, --stream, --throughput or --for it answers all four, for 30 frames \
-      a second and an hour. Precision levels and units that come to the same are one row; what there was no time for is \
-      named. Ctrl-C ends it with what has been found out and exit status 130.
+      Measures combinations of units, precision and threads within --budget. Prints one table with a pick for each \
+      question, and writes the plan of each pick. Without --photo, --stream, --throughput or --for it answers all \
+      four questions, for 30 frames per second and one hour.
+
+      Equivalent precision levels and units share one row. The output names the configurations that the budget left \
+      no time for. Ctrl-C ends the command with the results so far and exit status 130.
       """)
 
   @Argument(help: .model)
   var model: String
 
-  @Flag(help: "Answer for a single photo, from the start of a process.")
+  @Flag(help: "Recommend a configuration for a single photo, from the start of a process.")
   var photo = false
 
-  @Option(help: ArgumentHelp("Answer for a stream of so many frames a second.", valueName: "fps"))
+  @Option(
+    help: ArgumentHelp("Recommend a configuration for a stream of this many frames per second.", valueName: "fps"))
   var stream: Double?
 
-  @Flag(help: "Answer for as many photos as will go.")
+  @Flag(help: "Recommend a configuration for the highest throughput.")
   var throughput = false
 
   @Option(
     name: .customLong("for"),
-    help: ArgumentHelp("Answer for a stream that has to last so long: 90, 30m, 1h30m.", valueName: "time"),
+    help: ArgumentHelp("Recommend a configuration for a stream of this duration: 90, 30m, 1h30m.", valueName: "time"),
     transform: TimeSpan.seconds)
   var horizon: Double?
 
   @Option(
     help: ArgumentHelp(
       """
-      The class of machine on which it has to last: phone, fanless-laptop, laptop, desktop, server, or a file. \
-      (default: this machine's)
+      The class of machine that has to sustain the stream: phone, fanless-laptop, laptop, desktop, server, or a \
+      file. (default: this machine's)
       """, valueName: "envelope"))
   var envelope: String?
 
   @Option(
-    help: ArgumentHelp("How long measuring may take: 180, 3m. (default: 3m)", valueName: "time"),
+    help: ArgumentHelp("The time limit of all measurements: 180, 3m. (default: 3m)", valueName: "time"),
     transform: TimeSpan.seconds)
   var budget: Double?
 
@@ -56,11 +59,11 @@ struct AdviseCommand: ParsableCommand, ModelCommand {
   @Flag(help: "Do not compare the outputs with the reference device's.")
   var noAgreement = false
 
-  @Option(help: ArgumentHelp("Write a page to look at.", valueName: "file.html"))
+  @Option(help: ArgumentHelp("Write an HTML report.", valueName: "file.html"))
   var report: String?
 
   @Option(
-    help: ArgumentHelp("The folder for the picks' plans, for --plan. (default: in the cache)", valueName: "dir"))
+    help: ArgumentHelp("The folder for the plans of the picks, for --plan. (default: in the cache)", valueName: "dir"))
   var savePlans: String?
 
   @OptionGroup var imageOptions: ImageOptions
@@ -70,7 +73,7 @@ struct AdviseCommand: ParsableCommand, ModelCommand {
 
   func validate() throws {
     guard Set(units.unitsList).count == units.unitsList.count else {
-      throw ValidationError("the same --units is given twice; comparing it with itself says nothing")
+      throw ValidationError("--units has the same value twice; give different values")
     }
     if let stream, !(stream > 0 && stream.isFinite) {
       throw ValidationError("--stream \(stream): expected frames a second, above 0")
@@ -95,13 +98,13 @@ struct AdviseCommand: ParsableCommand, ModelCommand {
         guard let file = plans[pick.question] else { continue }
         let options = Self.options(of: pick).joined(separator: " and ")
         Console.note(
-          "the plan for \(pick.question.rawValue) is in '\(file.relativePath)'; give it back with \(options)")
+          "the plan for \(pick.question.rawValue) is in '\(file.relativePath)'; use it with \(options)")
       }
     }
     _ = try saved.get()
     if let report {
       try LocalFile.write(result.htmlReport().utf8, to: report)
-      if !output.json { Console.note("the page is '\(report)'") }
+      if !output.json { Console.note("the report is in '\(report)'") }
     }
     if result.interruption != nil { throw ReportedFailure(status: .interrupted) }
   }

@@ -7,42 +7,46 @@ import KelvinText
 struct AnswerCommand: ParsableCommand, ModelCommand {
   static let configuration = CommandConfiguration(
     commandName: "answer",
-    abstract: "Answers questions with pieces of a text, by a model such as BERT trained on SQuAD.",
+    abstract: "Answer questions with passages of a text, using a model such as BERT trained on SQuAD.",
     discussion: """
-      'kelvin answer Squad.onnx --vocabulary vocab.txt --question "Who wrote it?" book.txt'. A text that is longer than the \
-      model takes is read in windows that overlap, and the best pieces of all of them are compared. Scores are shares of 1 \
-      among the pieces of a window; places count Unicode scalars from the text's start.
+      Example: kelvin answer Squad.onnx --vocabulary vocab.txt --question "Who wrote it?" book.txt
+
+      A text that is longer than the model's input is read in overlapping windows, and the best answers of all \
+      windows are compared. The scores of the candidates in a window add up to 1. Places count Unicode scalars from \
+      the start of the text.
       """)
 
   @Argument(help: .model)
   var model: String
 
-  @Argument(help: ArgumentHelp("Files to look for answers in; - for standard input.", valueName: "file"))
+  @Argument(help: ArgumentHelp("Files to search for answers; - for standard input.", valueName: "file"))
   var files: [String] = []
 
-  @Option(help: ArgumentHelp("A text to look for answers in, in place of files.", valueName: "text"))
+  @Option(help: ArgumentHelp("A text to search for answers, instead of files.", valueName: "text"))
   var text: String?
 
-  @Option(help: ArgumentHelp("What is asked. Repeatable.", valueName: "text"))
+  @Option(help: ArgumentHelp("A question. Repeatable.", valueName: "text"))
   var question: [String] = []
 
-  @Option(help: ArgumentHelp("How many answers to show.", valueName: "n"))
+  @Option(help: ArgumentHelp("The number of answers to show.", valueName: "n"))
   var top = 1
 
-  @Option(help: ArgumentHelp("How results are printed: table or jsonl.", valueName: "form"))
+  @Option(help: ArgumentHelp("The output format: table or jsonl.", valueName: "form"))
   var format: TextFormat = .table
 
-  @Option(help: ArgumentHelp("The most tokens of a window. (default: 384, or what the model takes)", valueName: "n"))
+  @Option(
+    help: ArgumentHelp("The maximum number of tokens in a window. (default: 384, or the model's limit)", valueName: "n")
+  )
   var window: Int?
 
   @Option(
-    help: ArgumentHelp("Tokens that a window has in common with the one before it. (default: 128)", valueName: "n"))
+    help: ArgumentHelp("The number of tokens that adjacent windows share. (default: 128)", valueName: "n"))
   var overlap: Int?
 
-  @Option(help: ArgumentHelp("The most tokens of an answer.", valueName: "n"))
+  @Option(help: ArgumentHelp("The maximum number of tokens in an answer.", valueName: "n"))
   var longest = 15
 
-  @Flag(help: "Let the answer be that there is none.")
+  @Flag(help: "Allow the result that the text has no answer.")
   var mayHaveNone = false
 
   @OptionGroup var page: ReportOption
@@ -52,14 +56,14 @@ struct AnswerCommand: ParsableCommand, ModelCommand {
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
-    guard !question.isEmpty else { throw ValidationError("--question says what is asked") }
+    guard !question.isEmpty else { throw ValidationError("give at least one --question") }
     guard files.isEmpty != (text == nil) else {
-      throw ValidationError("name files to look for answers in, or give a --text")
+      throw ValidationError("give files to search for answers, or a --text")
     }
     for (name, value) in [("top", top), ("longest", longest), ("window", window ?? 8)] where value < 1 {
-      throw ValidationError("--\(name) takes a number from 1, got \(value)")
+      throw ValidationError("--\(name) must be at least 1, got \(value)")
     }
-    if let overlap, overlap < 0 { throw ValidationError("--overlap takes a number from 0, got \(overlap)") }
+    if let overlap, overlap < 0 { throw ValidationError("--overlap must be at least 0, got \(overlap)") }
     try output.validate(beside: format)
   }
 
@@ -87,7 +91,7 @@ struct AnswerCommand: ParsableCommand, ModelCommand {
     let tokenizer = try tokens.tokenizer()
     let loaded = try tokens.model(model, try options.configuration(units: units.units))
     var reader = try QuestionAnswering(loaded, tokenizer, inputs: tokens.inputs)
-    if output.verbose { Console.note("the model's parts: \(reader.summary)") }
+    if output.verbose { Console.note("roles of the model's inputs and outputs: \(reader.summary)") }
     reader.windowLength = window ?? reader.windowLength
     reader.overlap = overlap ?? min(reader.overlap, reader.windowLength / 2)
     reader.longestAnswer = longest

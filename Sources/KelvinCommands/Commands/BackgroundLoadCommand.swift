@@ -7,9 +7,9 @@ import KelvinMeasuring
 struct BackgroundLoadCommand: ParsableCommand {
   static let name = "work-beside"
   static let configuration = CommandConfiguration(
-    commandName: BackgroundLoadCommand.name, abstract: "Works beside 'bench'.", shouldDisplay: false)
+    commandName: BackgroundLoadCommand.name, abstract: "Generate background load for 'bench'.", shouldDisplay: false)
 
-  @Argument(help: "What to do, as --coload takes it.")
+  @Argument(help: "The load, in the form of --coload.")
   var items: [String]
 
   func run() throws {

@@ -22,6 +22,6 @@ extension BenchCommand {
       Console.print(lines: calibration.lines)
     }
     try calibration.write(to: URL(filePath: file))
-    Console.note("the envelope is '\(file)'; give it to --envelope")
+    Console.note("the envelope is in '\(file)'; use it with --envelope")
   }
 }

@@ -6,72 +6,79 @@ import KelvinMeasuring
 struct BenchCommand: ParsableCommand, ModelCommand {
   static let configuration = CommandConfiguration(
     commandName: "bench",
-    abstract: "Compares ways to run a model, for one photo and for a stream, and says which to pick.",
+    abstract: "Compare configurations of a model for single photos and streams, and recommend one.",
     discussion: """
-      Every --units is one configuration; they take turns and are compared in pairs, so that whatever else the machine \
-      does falls on all of them. Without --units: the CPU, each hardware device, and all together. Ctrl-C ends it with \
-      what has been measured and exit status 130; a second Ctrl-C stops at once. With --compare the exit status is 1 \
-      where a figure is worse beyond --threshold.
+      Each --units is one configuration. Configurations take turns and are compared in pairs, so that other load on \
+      the machine affects all of them equally. Without --units, bench compares the CPU, each hardware device, and \
+      all devices together.
+
+      Ctrl-C ends the command with the measurements so far and exit status 130; a second Ctrl-C stops at once. With \
+      --compare, the exit status is 1 if a figure is worse by more than --threshold.
       """)
 
   @Argument(help: .model)
   var model: String
 
   @Option(
-    help: ArgumentHelp("one-shot, stream, throughput, tokens, or a workload's .json file.", valueName: "workload"))
+    help: ArgumentHelp("The workload: one-shot, stream, throughput, tokens, or a .json file.", valueName: "workload"))
   var workload: String = "one-shot"
 
-  @Option(help: ArgumentHelp("Frames that arrive each second of a stream.", valueName: "n"))
+  @Option(help: ArgumentHelp("The number of frames per second of a stream.", valueName: "n"))
   var fps: Double?
 
   @Option(
     help: ArgumentHelp(
-      "Seconds for each configuration: of warm inferences, of streaming, of going as fast as possible, or of tokens.",
+      "The seconds that each configuration runs: warm inferences, a stream, throughput or tokens.",
       valueName: "s")
   )
   var duration: Double?
 
-  @Option(help: ArgumentHelp("The fewest warm inferences of each configuration.", valueName: "n"))
+  @Option(help: ArgumentHelp("The minimum number of warm inferences for each configuration.", valueName: "n"))
   var iterations: Int?
 
   @Option(
     help: ArgumentHelp(
-      "Rounds of warm inferences that are compared, twice as many where they decide nothing. (default: 20)",
+      "The number of rounds of warm inferences to compare; twice as many if they do not decide. (default: 20)",
       valueName: "n"))
   var rounds: Int?
 
-  @Option(help: ArgumentHelp("The fewest seconds of warm inferences of each configuration.", valueName: "s"))
+  @Option(help: ArgumentHelp("The minimum seconds of warm inferences for each configuration.", valueName: "s"))
   var warmSeconds: Double?
 
-  @Option(help: ArgumentHelp("Inferences in flight for throughput. (default: found by trying)", valueName: "n"))
+  @Option(
+    help: ArgumentHelp("The number of inferences in flight for throughput. (default: found by trial)", valueName: "n"))
   var inFlight: Int?
 
-  @Option(help: ArgumentHelp("Tokens of the prompt that tokens are made behind. (default: 32)", valueName: "n"))
+  @Option(help: ArgumentHelp("The number of tokens in the prompt. (default: 32)", valueName: "n"))
   var prompt: Int?
 
-  @Option(help: ArgumentHelp("Tokens that are made behind a prompt. (default: 128)", valueName: "n"))
+  @Option(help: ArgumentHelp("The number of tokens to generate after the prompt. (default: 128)", valueName: "n"))
   var tokens: Int?
 
   @Option(
     help: ArgumentHelp(
-      "What an input or output of a decoder is for, where its name does not say it: \(TokenRole.spellings). Repeatable.",
+      "The role of a decoder's input or output whose name does not show it: \(TokenRole.spellings). Repeatable.",
       valueName: "name=role"),
     transform: { try NamedText($0, option: "token-role", form: "NAME=ROLE") })
   var tokenRole: [NamedText] = []
 
   @Option(
-    help: ArgumentHelp("Keep a share of a device free for others: cpu=0.5. Repeatable.", valueName: "device=share"),
+    help: ArgumentHelp(
+      "Reserve a share of a device for other processes: cpu=0.5. Repeatable.", valueName: "device=share"),
     transform: { try NamedText($0, option: "reserve", form: "DEVICE=SHARE") })
   var reserve: [NamedText] = []
 
   @Option(
     help: ArgumentHelp(
-      "Have another process use a share of a device meanwhile, memory or caches: cpu=0.3, memory=4GB/s, cache=16MB. "
+      """
+      Let another process use a share of a device, memory bandwidth or caches during the run: cpu=0.3, memory=4GB/s, \
+      cache=16MB. Repeatable.
+      """
         + "Repeatable.", valueName: "what=amount"),
     transform: { try NamedText($0, option: "coload", form: "WHAT=AMOUNT") })
   var coload: [NamedText] = []
 
-  @Flag(help: "Let a governor lower a stream's rate or change to a leaner plan when it gets hot.")
+  @Flag(help: "Let a governor lower a stream's rate or use a cheaper plan when the machine gets hot.")
   var governor = false
 
   @Option(
@@ -83,49 +90,55 @@ struct BenchCommand: ParsableCommand, ModelCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The class of this machine for the model of heat: phone, fanless-laptop, laptop, desktop, server, or a file.",
+      """
+      The class of this machine for the thermal model: phone, fanless-laptop, laptop, desktop, server, or a file.
+      """,
       valueName: "envelope"))
   var envelope: String?
 
   @Option(
     help: ArgumentHelp(
-      "Run the stream on a machine of this class as well, in virtual time; --duration is its seconds.",
+      "Also run the stream on a machine of this class in virtual time, for --duration seconds.",
       valueName: "envelope"))
   var simulate: String?
 
   @Option(
     help: ArgumentHelp(
-      "Run the stream really, on the heat of a machine of this class in place of this one's.", valueName: "envelope"))
+      "Run the stream in real time, with the simulated heat of a machine of this class.", valueName: "envelope"))
   var simulateHeat: String?
 
   @Option(
     help: ArgumentHelp(
-      "With --simulate-heat, seconds of heat in each second of the stream, 1 to 600.", valueName: "times"))
+      "With --simulate-heat, the seconds of heat per second of the stream, 1 to 600.", valueName: "times"))
   var heatSpeed: Double?
 
   @Option(
     help: ArgumentHelp(
-      "Instead of comparing, fit an envelope to this machine's sensors, for --envelope: rest, full load for --duration "
+      """
+      Fit an envelope to this machine's sensors, for --envelope, instead of comparing: idle, full load for \
+      --duration (default: 240), idle, twice as long in total.
+      """
         + "(default: 240), rest, in all twice as long.", valueName: "file.json"))
   var calibrate: String?
 
   @Flag(help: "Do not compare the outputs with the reference device's.")
   var noAgreement = false
 
-  @Option(help: ArgumentHelp("Write a page to look at.", valueName: "file.html"))
+  @Option(help: ArgumentHelp("Write an HTML report.", valueName: "file.html"))
   var report: String?
 
   @Option(
-    help: ArgumentHelp("Write one inference of each configuration for Perfetto or chrome://tracing.", valueName: "file")
+    help: ArgumentHelp(
+      "Write a trace of one inference of each configuration, for Perfetto or chrome://tracing.", valueName: "file")
   )
   var trace: String?
 
-  @Option(help: ArgumentHelp("Write every sample as a table.", valueName: "file.csv"))
+  @Option(help: ArgumentHelp("Write a table of all samples.", valueName: "file.csv"))
   var csv: String?
 
   @Option(
     help: ArgumentHelp(
-      "Say of each figure whether it is better or worse than in what --json printed earlier.", valueName: "old.json"))
+      "Compare each figure with an earlier output of --json.", valueName: "old.json"))
   var compare: String?
 
   @Option(
@@ -135,12 +148,13 @@ struct BenchCommand: ParsableCommand, ModelCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Where measurements are kept as they come, for 'kelvin report'. (default: in the cache)", valueName: "file"))
+      "The file that records measurements during the run, for 'kelvin report'. (default: in the cache)",
+      valueName: "file"))
   var journal: String?
 
   @Option(
     help: ArgumentHelp(
-      "Where the plan that the verdict recommends is written, for --plan. (default: in the cache)", valueName: "file"))
+      "The file for the recommended plan, for --plan. (default: in the cache)", valueName: "file"))
   var savePlan: String?
 
   @OptionGroup var imageOptions: ImageOptions
@@ -153,7 +167,7 @@ struct BenchCommand: ParsableCommand, ModelCommand {
 
   func validate() throws {
     guard Set(units.unitsList).count == units.unitsList.count else {
-      throw ValidationError("the same --units is given twice; comparing it with itself says nothing")
+      throw ValidationError("--units has the same value twice; give different values")
     }
     guard simulateHeat != nil || heatSpeed == nil else {
       throw ValidationError("--heat-speed is for --simulate-heat")
@@ -162,7 +176,7 @@ struct BenchCommand: ParsableCommand, ModelCommand {
       throw ValidationError("--heat-speed \(heatSpeed ?? 0): expected 1 to 600")
     }
     guard simulate == nil || simulateHeat == nil else {
-      throw ValidationError("--simulate runs in virtual time and --simulate-heat really; take one of them")
+      throw ValidationError("--simulate runs in virtual time, --simulate-heat in real time; use one of them")
     }
     guard threshold >= 0, threshold.isFinite else {
       throw ValidationError("--threshold \(threshold): expected a share, zero or more, such as 0.05")
@@ -210,10 +224,10 @@ struct BenchCommand: ParsableCommand, ModelCommand {
       printJSON(try result.json())
     } else {
       Console.print(lines: result.lines)
-      if let report { Console.note("the page is '\(report)'") }
+      if let report { Console.note("the report is in '\(report)'") }
       if let csv { Console.note("the samples are in '\(csv)'") }
     }
-    if let planFile { Console.note("the plan of \(result.best) is in '\(planFile)'; give it back with --plan") }
+    if let planFile { Console.note("the plan of \(result.best) is in '\(planFile)'; use it with --plan") }
     if result.interruption != nil { throw ReportedFailure(status: .interrupted) }
     if result.hasRegressed { throw ReportedFailure(status: .regression) }
   }

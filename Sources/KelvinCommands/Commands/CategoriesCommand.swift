@@ -6,14 +6,21 @@ import KelvinVision
 
 struct CategoriesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "categories", abstract: "Says what there is in an indexed folder: how many images of what.",
+    commandName: "categories",
+    abstract:
+      """
+      List the categories of an indexed folder, with the number of images of each.
+      """,
     usage: "kelvin categories [<options>] <folder>",
-    discussion: "An image counts for the label that the model is surest of.")
+    discussion: """
+      An image counts for its most confident label.
+      """)
 
   @OptionGroup var collection: CollectionOptions
   @OptionGroup var confidence: ConfidenceOptions
 
-  @Option(help: ArgumentHelp("How many at most. (default: 40 in a table, all elsewhere)", valueName: "n"))
+  @Option(
+    help: ArgumentHelp("The maximum number of categories. (default: 40 in a table, all otherwise)", valueName: "n"))
   var limit: Int?
 
   @OptionGroup var page: SheetOption
@@ -22,7 +29,7 @@ struct CategoriesCommand: ParsableCommand {
   private static let usualLimit = 40
 
   func validate() throws {
-    if let limit, limit < 1 { throw ValidationError("--limit takes a number from 1, got \(limit)") }
+    if let limit, limit < 1 { throw ValidationError("--limit must be at least 1, got \(limit)") }
   }
 
   func run() throws {
@@ -63,7 +70,7 @@ struct CategoriesCommand: ParsableCommand {
     let progress = Progress("drawing")
     defer { progress.finish() }
     let page = try recognizing { () throws(VisionError) in
-      try index.contactSheet(of: categories, title: "What there is") {
+      try index.contactSheet(of: categories, title: "Categories") {
         progress.update(Double($0) / Double(max(categories.count, 1)))
       }
     }

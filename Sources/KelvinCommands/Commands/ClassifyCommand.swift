@@ -7,32 +7,34 @@ import KelvinVision
 
 struct ClassifyCommand: ParsableCommand, ModelCommand {
   static let configuration = CommandConfiguration(
-    commandName: "classify", abstract: "Says what is on images, by a model that takes one image and gives labels.",
+    commandName: "classify", abstract: "Classify images.",
     discussion: """
-      The model is the first argument where that is one, else the one that 'kelvin use' has chosen. Images are files, \
-      folders with all images below them, patterns such as 'holiday/*.jpg', or - for one on standard input. One that \
-      cannot be read is a line and never the end; the status is 65 then, once all is done.
+      The first argument is the model; without a model, classify uses the one that 'kelvin use' has set. Images are \
+      files, folders with all images below them, patterns such as 'holiday/*.jpg', or - for one image from standard \
+      input. An image that cannot be read is reported on a line of its own and does not stop the command; the exit \
+      status is then 65.
 
-      An image is turned upright as its EXIF orientation says, then fitted to the model's size. A model whose input \
-      is a plain tensor does not say how pixels enter it: --normalization does, and --labels names its classes.
+      Images are rotated upright by their EXIF orientation, then fitted to the model's input size. A model whose \
+      input is a plain tensor needs --normalization, which defines how pixels become numbers. --labels names its \
+      classes.
       """)
 
   @Argument(
     help: ArgumentHelp(
-      "A model (as 'kelvin plan' takes it), then images: JPEG, PNG, WebP, TIFF, BMP, GIF, AVIF.",
+      "A model, then images: JPEG, PNG, WebP, TIFF, BMP, GIF, AVIF.",
       valueName: "model-and-images"))
   var names: [String]
 
   @Option(
     help: ArgumentHelp(
-      "How many labels to show for each image. (default: 5, with --min-… all that are sure enough)", valueName: "n"))
+      "The number of labels to show for each image. (default: 5, or with --min-… all that qualify)", valueName: "n"))
   var top: Int?
 
-  @Option(help: ArgumentHelp("How results are printed: table, jsonl or csv.", valueName: "form"))
+  @Option(help: ArgumentHelp("The output format: table, jsonl or csv.", valueName: "form"))
   var format: ListFormat = .table
 
   @Option(
-    help: ArgumentHelp("Class labels, one a line, in place of the model's own.", valueName: "file"))
+    help: ArgumentHelp("A file of class labels, one per line, instead of the model's own.", valueName: "file"))
   var labels: String?
 
   @OptionGroup var confidence: ConfidenceOptions
@@ -48,7 +50,7 @@ struct ClassifyCommand: ParsableCommand, ModelCommand {
 
   func validate() throws {
     guard names.count > (namesModel ? 1 : 0) else { throw ValidationError("name at least one image") }
-    if let top, top < 1 { throw ValidationError("--top takes a number from 1, got \(top)") }
+    if let top, top < 1 { throw ValidationError("--top must be at least 1, got \(top)") }
     try output.validate(beside: format)
   }
 
@@ -58,7 +60,10 @@ struct ClassifyCommand: ParsableCommand, ModelCommand {
     if !namesModel {
       guard let configured = try recognizing({ () throws(VisionError) in try DefaultModel.configured() }) else {
         throw InputError(
-          "'\(names[0])' is no model, and no default is configured; name a model first, or configure one: kelvin use MODEL"
+          """
+          '\(names[0])' is not a model, and there is no default model; name a model first, or set one: kelvin use \
+          MODEL
+          """
         )
       }
       usual = configured
@@ -78,13 +83,13 @@ struct ClassifyCommand: ParsableCommand, ModelCommand {
     request.remarks.forEach(Console.note)
     if confidence.filter.needsCurves, !request.hasPrecisionRecallCurves {
       throw InputError(
-        "the model says nothing of precision and recall; give an evaluation's with --curves, or choose labels by confidence "
-          + "alone (--min-confidence)")
+        "the model has no precision and recall curves; give an evaluation's with --curves, or choose labels by"
+          + " confidence (--min-confidence)")
     }
 
     let filter = confidence.isGiven ? confidence.filter : nil
     let most = top ?? (filter == nil ? Self.usualCount : .max)
-    let sheet = SheetWriter(page.sheet, title: "What is on the images")
+    let sheet = SheetWriter(page.sheet, title: "Labels of the images")
     try run.show("classifying", by: model, format, isDocument: output.json, sheet: sheet) { [request] index, image in
       let seen = try recognizing { () throws(VisionError) in
         try request.classify(image.pixels, orientation: image.orientation)
@@ -110,7 +115,7 @@ package enum LabelFile {
 
   static func read(_ path: String) throws -> [String] {
     let labels = labels(in: String(decoding: try LocalFile.read(path), as: UTF8.self))
-    guard !labels.isEmpty else { throw InputError("'\(path)' holds no labels; expected one a line") }
+    guard !labels.isEmpty else { throw InputError("'\(path)' holds no labels; expected one per line") }
     return labels
   }
 }

@@ -7,15 +7,14 @@ import KelvinVision
 
 struct DetectCommand: ParsableCommand, ModelCommand {
   static let configuration = CommandConfiguration(
-    commandName: "detect", abstract: "Says which objects are on images and where, by a model that finds them.",
+    commandName: "detect", abstract: "Detect objects in images.",
     discussion: """
-      Models that say what they found need nothing else: pipelines that end in non-maximum suppression, detectors of \
-      torchvision and TensorFlow, DETR, files of Ultralytics' exporter. Of others, such as YOLO's raw heads, a few lines \
-      of JSON (--head) say how numbers become boxes: docs/detection-heads.md.
+      Models with decoded outputs need no description: pipelines that end in non-maximum suppression, detectors of \
+      torchvision and TensorFlow, DETR, and models of Ultralytics' exporter. For other models, such as those with \
+      raw YOLO heads, a JSON file (--head) describes how outputs become boxes: docs/detection-heads.md.
 
-      \(ImageOptions.taken) \
-      Places are pixels of the upright image, from its top left corner, whatever part of it the model saw. With \
-      --output-dir each image is written with its objects drawn on it, as NAME.objects.png.
+      \(ImageOptions.taken) Coordinates are pixels of the upright image from its top left corner, whatever part of \
+      it the model saw. With --output-dir, each image is written with its objects as NAME.objects.png.
       """)
 
   @Argument(help: .model)
@@ -24,39 +23,42 @@ struct DetectCommand: ParsableCommand, ModelCommand {
   @Argument(help: .images)
   var images: [String]
 
-  @Option(help: ArgumentHelp("How the model's outputs become boxes, where it does not say.", valueName: "file"))
+  @Option(help: ArgumentHelp("A JSON file that describes how the model's outputs become boxes.", valueName: "file"))
   var head: String?
 
   @Option(
     help: ArgumentHelp(
-      "Only objects that the model is at least so sure of, 0 to 1. (default: as the model or its head says)",
+      "The minimum confidence of an object, 0 to 1. (default: set by the model or its head)",
       valueName: "share"), transform: ConfidenceOptions.share)
   var minConfidence: Float?
 
   @Option(
     help: ArgumentHelp(
       """
-      Of two boxes that share more than this part of what they cover together only the surer one, 0 to 1. (default: as \
-      the model or its head says)
+      The maximum overlap of two boxes as intersection over union, 0 to 1; the less confident of two boxes that \
+      overlap more is dropped. (default: set by the model or its head)
       """, valueName: "share"), transform: ConfidenceOptions.share)
   var iou: Float?
 
-  @Option(help: ArgumentHelp("At most so many objects of each image, the surest. (default: all)", valueName: "n"))
+  @Option(
+    help: ArgumentHelp(
+      "The maximum number of objects in an image, most confident first. (default: all)", valueName: "n"))
   var max: Int?
 
-  @Option(help: ArgumentHelp("Only objects of this class. Repeatable.", valueName: "label"))
+  @Option(help: ArgumentHelp("Show only objects of this class. Repeatable.", valueName: "label"))
   var only: [String] = []
 
   @Option(
     help: ArgumentHelp(
-      "Class labels, one a line from class 0 on, in place of the model's own and the head's.", valueName: "file"))
+      "A file of class labels, one per line from class 0 on, instead of those of the model and the head.",
+      valueName: "file"))
   var labels: String?
 
   @Option(
-    help: ArgumentHelp("Where images with their objects are written; made if it is not there.", valueName: "dir"))
+    help: ArgumentHelp("The folder for images with their objects; created if it does not exist.", valueName: "dir"))
   var outputDir: String?
 
-  @Option(help: ArgumentHelp("How results are printed: table, jsonl or csv.", valueName: "form"))
+  @Option(help: ArgumentHelp("The output format: table, jsonl or csv.", valueName: "form"))
   var format: ListFormat = .table
 
   @OptionGroup var page: SheetOption
@@ -68,7 +70,7 @@ struct DetectCommand: ParsableCommand, ModelCommand {
 
   func validate() throws {
     guard !images.isEmpty else { throw ValidationError("name at least one image") }
-    if let max, max < 1 { throw ValidationError("--max takes a number from 1, got \(max)") }
+    if let max, max < 1 { throw ValidationError("--max must be at least 1, got \(max)") }
     try output.validate(beside: format)
   }
 
@@ -96,7 +98,7 @@ struct DetectCommand: ParsableCommand, ModelCommand {
 
     let drawings = try outputDir.map { try DrawnImages(in: $0, of: files, "objects") }
     let (wanted, most) = (Set(only), max ?? .max)
-    let sheet = SheetWriter(page.sheet, title: "Objects on the images")
+    let sheet = SheetWriter(page.sheet, title: "Objects in the images")
     try run.show("detecting", by: model, format, isDocument: output.json, sheet: sheet) { [request] index, image in
       let found = try recognizing { () throws(VisionError) in
         try request.detect(image.pixels, orientation: image.orientation)

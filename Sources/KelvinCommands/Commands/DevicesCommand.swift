@@ -4,7 +4,7 @@ import KelvinBasics
 
 struct DevicesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "devices", abstract: "Lists the devices of this machine, and why others are absent.")
+    commandName: "devices", abstract: "List the devices of this machine, and why others are not available.")
 
   @OptionGroup var output: OutputOptions
 
@@ -21,10 +21,15 @@ struct DevicesCommand: ParsableCommand {
     }
     Console.print(table.text())
     let faults = rows.flatMap { row in row.failedSelfTests.map { "\(row.id): \($0)" } }
-    if !faults.isEmpty { Console.print("\nWhat needs these runs on other devices, until there is another driver:") }
+    if !faults.isEmpty {
+      Console.print(
+        """
+        \nFailed self-tests; other devices run these kernels until the driver changes:
+        """)
+    }
     for fault in faults { Console.print(fault.paragraph(width: Console.width - 2, indent: 2)) }
     let absent = rows.filter { !$0.available }
-    if !absent.isEmpty { Console.print("\nNot on this machine:") }
+    if !absent.isEmpty { Console.print("\nNot available on this machine:") }
     for row in absent { Console.print("\(row.id): \(row.reason)".paragraph(width: Console.width - 2, indent: 2)) }
     if rows.contains(where: { $0.available && $0.isSoftware }) {
       let meaning =

@@ -7,11 +7,13 @@ import KelvinText
 
 struct EmbedCommand: ParsableCommand, ModelCommand {
   static let configuration = CommandConfiguration(
-    commandName: "embed", abstract: "Makes vectors of texts, and says which of them mean the same.",
+    commandName: "embed", abstract: "Compute vectors of texts, and the similarity of the texts.",
     discussion: """
-      'kelvin embed MiniLM.onnx --vocabulary vocab.txt "A cat sleeps." "A kitten naps."'. Vectors are the mean of those of a \
-      text's tokens, with length 1, unless the model gives one for the text; how alike two texts are is the cosine of the \
-      angle between theirs. With --like the texts come in order of their likeness to one.
+      Example: kelvin embed MiniLM.onnx --vocabulary vocab.txt "A cat sleeps." "A kitten naps."
+
+      The vector of a text is the mean of its tokens' vectors, scaled to length 1, unless the model has an output \
+      for the whole text. The similarity of two texts is the cosine of the angle between their vectors. With --like, \
+      the texts are sorted by their similarity to one text.
       """)
 
   @Argument(help: .model)
@@ -20,35 +22,35 @@ struct EmbedCommand: ParsableCommand, ModelCommand {
   @Argument(help: "Texts.")
   var texts: [String] = []
 
-  @Option(help: ArgumentHelp("A file with a text on each line; - for standard input.", valueName: "file"))
+  @Option(help: ArgumentHelp("A file with one text per line; - for standard input.", valueName: "file"))
   var lines: String?
 
-  @Option(help: ArgumentHelp("A text that others are compared with.", valueName: "text"))
+  @Option(help: ArgumentHelp("A text to compare the others with.", valueName: "text"))
   var like: String?
 
-  @Option(help: ArgumentHelp("How many of the texts that are most like it to show.", valueName: "n"))
+  @Option(help: ArgumentHelp("The number of most similar texts to show.", valueName: "n"))
   var top = 10
 
-  @Option(help: ArgumentHelp("How results are printed: table or jsonl.", valueName: "form"))
+  @Option(help: ArgumentHelp("The output format: table or jsonl.", valueName: "form"))
   var format: TextFormat = .table
 
-  @Option(help: ArgumentHelp("Write the vectors as an array, a row for each text.", valueName: "file.npy"))
+  @Option(help: ArgumentHelp("Write the vectors as an array with one row per text.", valueName: "file.npy"))
   var save: String?
 
   @Option(
-    help: ArgumentHelp("How the vectors of tokens become one: mean, or first.", valueName: "rule"),
+    help: ArgumentHelp("How to combine the vectors of tokens: mean or first.", valueName: "rule"),
     transform: Self.pooling)
   var pooling: SentenceEncoder.Pooling = .mean
 
-  @Flag(help: "Leave vectors as long as they are.")
+  @Flag(help: "Do not scale vectors to length 1.")
   var noNormalization = false
 
   @Option(
     help: ArgumentHelp(
-      "Tokens of a text beyond which it is not read. (default: 512, or what the model takes)", valueName: "n"))
+      "The maximum number of tokens read from a text. (default: 512, or the model's limit)", valueName: "n"))
   var maxTokens: Int?
 
-  @Option(help: ArgumentHelp("The output to take, where the model has several.", valueName: "name"))
+  @Option(help: ArgumentHelp("The output to use, if the model has several.", valueName: "name"))
   var modelOutput: String?
 
   @OptionGroup var page: ReportOption
@@ -59,18 +61,18 @@ struct EmbedCommand: ParsableCommand, ModelCommand {
 
   func validate() throws {
     guard !texts.isEmpty || lines != nil else { throw ValidationError("give texts, or a file of --lines") }
-    if let maxTokens, maxTokens < 3 { throw ValidationError("--max-tokens takes a number from 3, got \(maxTokens)") }
-    guard top > 0 else { throw ValidationError("--top takes a number from 1, got \(top)") }
+    if let maxTokens, maxTokens < 3 { throw ValidationError("--max-tokens must be at least 3, got \(maxTokens)") }
+    guard top > 0 else { throw ValidationError("--top must be at least 1, got \(top)") }
     try output.validate(beside: format)
   }
 
   func run() throws {
     let given = texts + (try lines.map { try LabelFile.labels(in: TextModelOptions.read($0)) } ?? [])
-    guard !given.isEmpty else { throw InputError("'\(lines ?? "")' has no lines; expected a text on each") }
+    guard !given.isEmpty else { throw InputError("'\(lines ?? "")' has no lines; expected one text per line") }
     let tokenizer = try tokens.tokenizer()
     let loaded = try tokens.model(model, try options.configuration(units: units.units))
     var encoder = try SentenceEncoder(loaded, tokenizer, inputs: tokens.inputs, output: modelOutput)
-    if output.verbose { Console.note("the model's parts: \(encoder.summary)") }
+    if output.verbose { Console.note("roles of the model's inputs and outputs: \(encoder.summary)") }
     encoder.pooling = pooling
     encoder.normalizes = !noNormalization
     encoder.tokenLimit = maxTokens ?? encoder.tokenLimit
@@ -91,7 +93,7 @@ struct EmbedCommand: ParsableCommand, ModelCommand {
     }
     try page.write(
       ResultPage(
-        title: like ?? "Likeness of texts", summary: "among \(counted(given.count, "text"))",
+        title: like ?? "Similarity of texts", summary: "among \(counted(given.count, "text"))",
         tables: [.init(printer.table)]))
   }
 
@@ -110,7 +112,7 @@ struct EmbedCommand: ParsableCommand, ModelCommand {
 
   private static func pooling(_ text: String) throws -> SentenceEncoder.Pooling {
     guard let pooling = SentenceEncoder.Pooling(rawValue: text) else {
-      throw ValidationError("--pooling knows mean and first, not '\(text)'")
+      throw ValidationError("'\(text)' is not a pooling; use mean or first")
     }
     return pooling
   }

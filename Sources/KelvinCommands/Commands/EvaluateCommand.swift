@@ -8,21 +8,22 @@ import KelvinVision
 
 struct EvaluateCommand: ParsableCommand, ModelCommand {
   static let configuration = CommandConfiguration(
-    commandName: "evaluate", abstract: "Holds models to known answers, and says which to use on this machine.",
+    commandName: "evaluate", abstract: "Evaluate models on labelled data, and recommend one for this machine.",
     discussion: """
-      Several models, or one on several --units and with several --precisions, answer the same examples, each of which is \
-      read once. All are held against the first, example by example: the difference in the first figure with its interval \
-      (95 %), and for classifiers how likely a difference so large is between two that are equally good (McNemar's exact \
-      test). Size, memory and time are measured of each in a process of its own, one after another. The verdict is the \
-      fastest of those that lose at most two points to the best, or a fiftieth of an error, with 95 % confidence.
+      Several models, or one model with several --units or --precisions, answer the same examples; each example is \
+      read once. All are compared with the first, example by example: the difference of the main figure with its 95 \
+      % interval, and for classifiers the probability of such a difference between equally good models (McNemar's \
+      exact test). Size, memory and time of each model are measured in a separate process, one after another. The \
+      verdict is the fastest model that loses at most two points to the best, or 2 % of an error, with 95 % \
+      confidence.
 
-      What is judged goes by the first model, or by --task. Classification: a folder with one folder for each class, a file of \
-      lines 'image,class', or a document as COCO's whose images have one category each; ECE is the expected calibration \
-      error. Segmentation: a folder with 'images' and 'labels' in it, a PNG of classes in the second for each image in the \
-      first (255 is not judged; classes.txt names classes), or a document as COCO's with polygons or run lengths. Detection: \
-      a document as COCO's with boxes. Regression: a CSV file with columns called as the inputs are, and one with what is \
-      right, 'target' or as the output is called. An example that cannot be read is a line and never the end; the status \
-      is 65 then, once all is done.
+      The task follows from the first model, or from --task. Classification: a folder with one folder per class, a \
+      file of lines 'image,class', or a COCO document whose images have one category each; ECE is the expected \
+      calibration error. Segmentation: a folder with 'images' and 'labels', where 'labels' holds a PNG of classes \
+      for each image (255 is ignored; classes.txt names the classes), or a COCO document with polygons or run \
+      lengths. Detection: a COCO document with boxes. Regression: a CSV file with a column for each input, and one \
+      with the expected values, named 'target' or as the output. An example that cannot be read is reported on a \
+      line of its own and does not stop the command; the exit status is then 65.
       """)
 
   @Argument(help: ArgumentHelp("Models, then the data set.", valueName: "models-and-dataset"))
@@ -30,39 +31,40 @@ struct EvaluateCommand: ParsableCommand, ModelCommand {
 
   @Option(
     help: ArgumentHelp(
-      "What is judged: \(Evaluations.all.map { $0.task }.joined(separator: ", ")). (default: what the first model does)",
+      "The task: \(Evaluations.all.map { $0.task }.joined(separator: ", ")). (default: that of the first model)",
       valueName: "task"), transform: Self.task)
   var task: (any Evaluation.Type)?
 
-  @Option(help: ArgumentHelp("Class labels, one a line, in place of the models' own.", valueName: "file"))
+  @Option(help: ArgumentHelp("A file of class labels, one per line, instead of the models' own.", valueName: "file"))
   var labels: String?
 
   @Option(
     help: ArgumentHelp(
-      "How a detector's outputs become boxes, where the model does not say (docs/detection-heads.md).",
+      "A JSON file that describes how a detector's outputs become boxes (docs/detection-heads.md).",
       valueName: "file"))
   var head: String?
 
   @Option(
     name: .customLong("precisions"),
-    help: ArgumentHelp("Numerics to compare, in place of --precision: full,high,low.", valueName: "list"),
+    help: ArgumentHelp("Precision levels to compare, instead of --precision: full,high,low.", valueName: "list"),
     transform: Self.precisions)
   var precisions: [ComputePrecision] = []
 
   @Flag(
-    help: """
-      Mark the models that no other beats at both accuracy and time, over all precisions unless --precisions says which; \
-      the page of --report draws them.
+    help:
+      """
+      Mark the models on the Pareto front of accuracy and time, over all precisions unless --precisions is given; \
+      the page of --report draws the front.
       """)
   var pareto = false
 
   @Option(
     help: ArgumentHelp(
-      "Write the first model's curves of precision and recall, which requests and 'classify --curves' read.",
+      "Write the first model's precision and recall curves, for requests and 'classify --curves'.",
       valueName: "file"))
   var saveCurves: String?
 
-  @Option(help: ArgumentHelp("Write a page with tables, charts and the worst examples.", valueName: "file"))
+  @Option(help: ArgumentHelp("Write an HTML report with tables, charts and the worst examples.", valueName: "file"))
   var report: String?
 
   @Option(help: .hidden) var measuredContestant: Int?
@@ -156,7 +158,7 @@ struct EvaluateCommand: ParsableCommand, ModelCommand {
 
   private func save(_ evaluation: some Evaluation, to path: String) throws {
     guard let evaluation = evaluation as? ClassificationEvaluation else {
-      throw UsageError("--save-curves is about classifiers: only their answers have precision and recall by confidence")
+      throw UsageError("--save-curves needs a classifier: only classes have precision and recall by confidence")
     }
     let curves = PrecisionRecallCurves(of: evaluation.results[0], in: evaluation)
     try LocalFile.write(curves.json, to: path)
@@ -195,7 +197,7 @@ struct EvaluateCommand: ParsableCommand, ModelCommand {
   private static func task(_ text: String) throws -> any Evaluation.Type {
     guard let task = Evaluations.named(text) else {
       let known = Evaluations.all.map { $0.task }.joined(separator: ", ")
-      throw ValidationError("'\(text)' is nothing that can be judged; use \(known)")
+      throw ValidationError("'\(text)' is not a task; use \(known)")
     }
     return task
   }

@@ -9,13 +9,15 @@ import Synchronization
 
 struct IndexCommand: ParsableCommand, ModelCommand {
   static let configuration = CommandConfiguration(
-    commandName: "index", abstract: "Lets a model see every image of a folder, so that they can be searched.",
+    commandName: "index", abstract: "Index a folder of images for search.",
     discussion: """
-      What the model sees is kept in one SQLite file (docs/index-format.md), which 'search' and 'categories' read, also \
-      while it is filled. A later run sees only what is new or has changed; files that were moved or copied are \
-      recognised by their contents, and what is gone is dropped. Interrupting keeps what was done, and the next run goes \
-      on. Names that begin with a point are passed over. An image that cannot be read is a line and never the end. A \
-      page of --report says what was done, what there is and what cannot be read.
+      The results of the model are stored in one SQLite file (docs/index-format.md). 'search' and 'categories' read \
+      it, also while it is filled. A later run processes only new and changed files, recognizes moved and copied \
+      files by their contents, and removes deleted files. An interrupted run keeps its results, and the next run \
+      continues.
+
+      Names that begin with a dot are skipped. An image that cannot be read is reported on a line of its own and \
+      does not stop the command. The page of --report lists the changes, the categories and the unreadable images.
       """)
 
   @OptionGroup var collection: CollectionOptions
@@ -23,21 +25,21 @@ struct IndexCommand: ParsableCommand, ModelCommand {
   @Option(
     help: ArgumentHelp(
       """
-      The model: an .mlpackage or .mlmodelc folder, or an .mlmodel or .onnx file. (default: that of the index, or else \
-      that of 'kelvin use')
+      The model: an .mlpackage or .mlmodelc folder, or an .mlmodel or .onnx file. (default: that of the index, or \
+      the one that 'kelvin use' has set)
       """, valueName: "model"))
   var model: String?
 
   @Option(
-    help: ArgumentHelp("Class labels, one a line, in place of the model's own.", valueName: "file"))
+    help: ArgumentHelp("A file of class labels, one per line, instead of the model's own.", valueName: "file"))
   var labels: String?
 
   @Option(
     help: ArgumentHelp(
-      "The output with a vector by which images are alike. (default: the one whose name says so)", valueName: "name"))
+      "The output whose vectors measure similarity. (default: the one with a suitable name)", valueName: "name"))
   var embedding: String?
 
-  @Flag(help: "Begin anew where the index is of another model or other options.")
+  @Flag(help: "Replace an index of another model or with other options.")
   var rebuild = false
 
   @Flag(help: "Follow symbolic links, which may lead out of the folder.")
@@ -45,7 +47,7 @@ struct IndexCommand: ParsableCommand, ModelCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Images that are decoded and seen at a time. (default: as many as there are cores)", valueName: "n"))
+      "The number of images processed at a time. (default: the number of cores)", valueName: "n"))
   var workers: Int?
 
   @OptionGroup var curves: CurvesOption
@@ -60,7 +62,7 @@ struct IndexCommand: ParsableCommand, ModelCommand {
 
   func validate() throws {
     if let workers, !(1...1024).contains(workers) {
-      throw ValidationError("--workers takes a number from 1 to 1024, got \(workers)")
+      throw ValidationError("--workers must be from 1 to 1024, got \(workers)")
     }
   }
 
@@ -80,7 +82,7 @@ struct IndexCommand: ParsableCommand, ModelCommand {
           case .looking(let found): progress.update(nil, "\(found) images found")
           case .waiting(let process):
             let name = process.map { "process \($0)" } ?? "another process"
-            Console.note("\(name) is indexing the folder; waiting until it has ended")
+            Console.note("\(name) is indexing the folder; waiting until it ends")
           case .progress(let state):
             progress.update(
               Double(state.done) / Double(max(state.total, 1)),
@@ -132,7 +134,7 @@ struct IndexCommand: ParsableCommand, ModelCommand {
     } else {
       Console.print(Self.sentence(update, count))
     }
-    if !update.isComplete { Console.note("ended early; run it again to go on") }
+    if !update.isComplete { Console.note("ended early; run the command again to continue") }
     try page.write(try resultPage(update, index, count, faults))
   }
 
@@ -155,7 +157,7 @@ struct IndexCommand: ParsableCommand, ModelCommand {
     }
     var tables = [
       ResultPage.Table(
-        title: "What was done", columns: ["Images", "Count"],
+        title: "Changes", columns: ["Images", "Count"],
         rows: update.parts.map { [$0.what, "\($0.count)"] } + [["in the index", "\(count)"]])
     ]
     if !categories.isEmpty {
@@ -165,16 +167,16 @@ struct IndexCommand: ParsableCommand, ModelCommand {
       }
       tables.append(
         .init(
-          title: title("What there is", categories.count), columns: ["Category", "Images", "Share", "Surest"],
+          title: title("Categories", categories.count), columns: ["Category", "Images", "Share", "Surest"],
           rows: rows))
     }
     if !faults.isEmpty {
       tables.append(
         .init(
-          title: title("What cannot be read", faults.count), columns: ["Image", "Why"],
+          title: title("Unreadable images", faults.count), columns: ["Image", "Why"],
           rows: faults.prefix(Self.mostShown).map { [$0.image, $0.error] }))
     }
-    let end = update.isComplete ? "" : " It ended early; run again, it goes on."
+    let end = update.isComplete ? "" : " The run ended early; run the command again to continue."
     return ResultPage(
       title: collection.folder.lastPathPart, summary: "\(Self.sentence(update, count)).\(end)", tables: tables)
   }

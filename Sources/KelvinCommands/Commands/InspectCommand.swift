@@ -5,13 +5,13 @@ import Kelvin
 struct InspectCommand: ParsableCommand, LimitedCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
-    abstract: "Shows what a model file holds: its inputs, outputs, labels, operations, and what Kelvin lacks for it.",
+    abstract: "Show a model file's inputs, outputs, labels and operations, and what Kelvin does not support.",
     usage: "kelvin inspect [<options>] <model>")
 
   @Argument(help: .model)
   var model: String
 
-  @Flag(help: "Print each function's graph after the passes, one line a node, and nothing else.")
+  @Flag(help: "Print only each function's graph after the passes, one line per node.")
   var graph = false
 
   @OptionGroup var limits: LimitOptions

@@ -4,13 +4,15 @@ import KelvinConformance
 
 struct OperatorsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "operators", abstract: "Lists the operators and which device runs them.",
-    discussion: "Every device is asked about every conformance case of an operator, as planning asks it about a node.")
+    commandName: "operators", abstract: "List the operators and the devices that run them.",
+    discussion: """
+      The command asks every device about each conformance case of an operator, as planning asks about a node.
+      """)
 
   @Flag(help: "Print the page docs/operators.md.")
   var markdown = false
 
-  @Flag(help: "List the operations of each format that are read, in place of the operators that they become.")
+  @Flag(help: "List the supported operations of each format, instead of the operators that they become.")
   var formats = false
 
   @OptionGroup var output: OutputOptions

@@ -6,10 +6,10 @@ import KelvinMeasuring
 struct PlanCommand: ParsableCommand, ModelCommand {
   static let configuration = CommandConfiguration(
     commandName: "plan",
-    abstract: "Shows which device runs each node of a model, what it costs there and elsewhere, and why.",
+    abstract: "Show which device runs each node of a model, its cost there and elsewhere, and the reason.",
     discussion: """
-      With --problem FILE it solves a bare planning problem instead of a model's. With --profile FILE of another \
-      machine it answers what the plan would be there; a profile that holds the model's graph needs no model file.
+      With --problem FILE, plan solves a planning problem without a model. With --profile FILE of another machine, \
+      it shows the plan for that machine; a profile that holds the model's graph needs no model file.
       """)
 
   @Argument(help: .model)
@@ -23,24 +23,24 @@ struct PlanCommand: ParsableCommand, ModelCommand {
   @Flag(
     inversion: .prefixedNo,
     help: ArgumentHelp(
-      "Run the best plans and each device alone before one is adopted. (default: with --save)"))
+      "Run the best plans and each device alone before adopting a plan. (default: with --save)"))
   var trial: Bool?
 
   @Option(help: ArgumentHelp("Write the plan to a file for --plan.", valueName: "file"))
   var save: String?
 
-  @Option(help: ArgumentHelp("Write a page to look at: the placement as a graph.", valueName: "file.html"))
+  @Option(help: ArgumentHelp("Write an HTML report with the placement as a graph.", valueName: "file.html"))
   var report: String?
 
-  @Flag(help: "List every node of a long plan, without folding the blocks that repeat.")
+  @Flag(help: "List every node of a long plan, without folding repeated blocks.")
   var allLayers = false
 
   @Option(
     name: .customLong("input"),
     help: ArgumentHelp(
       """
-      An input's value, for the sample run that finds sizes which depend on data: a .npy file, an image file or a \
-      number. Repeatable. (default: made up)
+      An input's value, for the sample run that finds data-dependent sizes: a .npy file, an image file or a number. \
+      Repeatable. (default: made up)
       """, valueName: "name=value"),
     transform: NamedInput.init)
   var inputs: [NamedInput] = []
@@ -75,11 +75,11 @@ struct PlanCommand: ParsableCommand, ModelCommand {
     guard let model, try !whatIf.isInside(configuration, model) else {
       return try show(
         try FunctionPlanDocument(ofProfile: model, configuration: configuration),
-        taker: "only a machine with these devices takes it by --plan")
+        taker: "only a machine with these devices can use it with --plan")
     }
     let plan = try planWithProgress(model, configuration)
     plan.loadRemarks.forEach(Console.note)
-    try show(plan.document, taker: "give it back with --plan")
+    try show(plan.document, taker: "use it with --plan")
   }
 
   private func planWithProgress(_ model: String, _ configuration: ModelConfiguration) throws -> ComputePlan {
@@ -106,6 +106,6 @@ struct PlanCommand: ParsableCommand, ModelCommand {
       Console.print(plan.text(width: Console.width, showsAllLayers: allLayers, isVerbose: output.verbose))
     }
     if let save { Console.note("the plan is in '\(save)'; \(taker)") }
-    if let report { Console.note("the page is '\(report)'") }
+    if let report { Console.note("the report is in '\(report)'") }
   }
 }

@@ -6,15 +6,14 @@ import KelvinVision
 
 struct PoseCommand: ParsableCommand, ModelCommand {
   static let configuration = CommandConfiguration(
-    commandName: "pose", abstract: "Says where the joints of people on images are, by a model of PoseNet's form.",
+    commandName: "pose", abstract: "Detect the poses of people in images, using a PoseNet model.",
     discussion: """
-      The model gives scores of 17 joints in cells of the image, offsets to the joints, and displacements from joint to \
-      joint, by which poses grow from the surest joints on. Without displacements, or with --single, there is one pose: \
-      every joint where its score is largest.
+      The model gives scores of 17 joints in cells of the image, offsets to the joints, and displacements between \
+      joints, along which poses grow from the most confident joints. Without displacements, or with --single, there \
+      is one pose, with each joint at its largest score.
 
-      \(ImageOptions.taken) \
-      Places are pixels of the upright image, from its top left corner, whatever part of it the model saw. With \
-      --output-dir each image is written with its poses drawn on it, as NAME.poses.png.
+      \(ImageOptions.taken) Coordinates are pixels of the upright image from its top left corner, whatever part of \
+      it the model saw. With --output-dir, each image is written with its poses as NAME.poses.png.
       """)
 
   @Argument(help: .model)
@@ -23,31 +22,34 @@ struct PoseCommand: ParsableCommand, ModelCommand {
   @Argument(help: .images)
   var images: [String]
 
-  @Flag(help: "Find one person: every joint where its score is largest.")
+  @Flag(help: "Find one person, with each joint at its largest score.")
   var single = false
 
-  @Option(help: ArgumentHelp("At most so many poses on an image. (default: 10)", valueName: "n"))
+  @Option(help: ArgumentHelp("The maximum number of poses in an image. (default: 10)", valueName: "n"))
   var maxPoses: Int?
 
   @Option(
     help: ArgumentHelp(
-      "Only poses that the model is at least so sure of, 0 to 1: the mean of their joints. (default: 0.2)",
+      "The minimum confidence of a pose, 0 to 1: the mean of its joints. (default: 0.2)",
       valueName: "share"), transform: ConfidenceOptions.share)
   var minConfidence: Float?
 
   @Option(
     help: ArgumentHelp(
-      "Joints of which the model is less sure are neither drawn nor counted, 0 to 1; JSON and CSV have all.",
+      """
+      The minimum confidence of a joint, 0 to 1. Joints below it are neither drawn nor counted; JSON and CSV hold \
+      all.
+      """,
       valueName: "share"), transform: ConfidenceOptions.share)
   var minJointConfidence: Float = 0.3
 
-  @Option(help: ArgumentHelp("Where images with their poses are written; made if it is not there.", valueName: "dir"))
+  @Option(help: ArgumentHelp("The folder for images with their poses; created if it does not exist.", valueName: "dir"))
   var outputDir: String?
 
   @Flag(help: "Draw joints without their names.")
   var noNames = false
 
-  @Option(help: ArgumentHelp("How results are printed: table, jsonl or csv.", valueName: "form"))
+  @Option(help: ArgumentHelp("The output format: table, jsonl or csv.", valueName: "form"))
   var format: ListFormat = .table
 
   @OptionGroup var page: SheetOption
@@ -59,7 +61,7 @@ struct PoseCommand: ParsableCommand, ModelCommand {
 
   func validate() throws {
     guard !images.isEmpty else { throw ValidationError("name at least one image") }
-    if let maxPoses, maxPoses < 1 { throw ValidationError("--max-poses takes a number from 1, got \(maxPoses)") }
+    if let maxPoses, maxPoses < 1 { throw ValidationError("--max-poses must be at least 1, got \(maxPoses)") }
     if single, maxPoses != nil { throw ValidationError("--single and --max-poses contradict each other") }
     try output.validate(beside: format)
   }
@@ -80,7 +82,7 @@ struct PoseCommand: ParsableCommand, ModelCommand {
 
     let drawings = try outputDir.map { try DrawnImages(in: $0, of: files, "poses") }
     let (least, hasNames) = (minJointConfidence, !noNames)
-    let sheet = SheetWriter(page.sheet, title: "Poses on the images")
+    let sheet = SheetWriter(page.sheet, title: "Poses in the images")
     try run.show("finding poses", by: model, format, isDocument: output.json, sheet: sheet) { [request] index, image in
       let found = try recognizing { () throws(VisionError) in
         try request.poses(image.pixels, orientation: image.orientation)

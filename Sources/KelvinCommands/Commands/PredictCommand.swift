@@ -7,17 +7,19 @@ import KelvinTables
 struct PredictCommand: ParsableCommand, ModelCommand {
   static let configuration = CommandConfiguration(
     commandName: "predict",
-    abstract: "Runs a model once on inputs from files, or for every row of a table, and writes its outputs as files.",
+    abstract: "Run a model on inputs from files or on every row of a table, and write its outputs.",
     discussion: """
-      Tensors are written as NAME.npy, images as NAME.png (as NAME.npy where their numbers are float16), dictionaries and \
-      sequences as NAME.json; numbers and texts are printed. In a file's name, characters outside A-Z a-z 0-9 . _ - become _. An optional input may be left out; with \
-      --seed the others may be too, and are made up. A page of --report has the same, and the largest of a dictionary.
+      Tensors are written as NAME.npy, images as NAME.png (float16 images as NAME.npy), dictionaries and sequences \
+      as NAME.json; numbers and strings are printed. In file names, characters outside A-Z a-z 0-9 . _ - become _. \
+      Optional inputs may be omitted; with --seed, all others may be omitted too and are made up. The page of \
+      --report holds the same results, and the largest entries of a dictionary.
 
-      With --csv every row of a table is predicted, whatever its size: 'kelvin predict prices.mlmodel --csv in.csv \
-      --output out.csv'. Each input is read from the column of its name, an array from name[0], name[1] … or from lists such \
-      as [1.5, 2] in one; an empty cell is whatever the model has for a number that is missing. Outputs are columns in \
-      the same way, probabilities one for each label. A row that is at fault ends all, and what was there before is kept; \
-      with --keep-going it is a line, its predictions are empty, and the status is 65 once all is done.
+      With --csv, every row of a table of any size is predicted: 'kelvin predict prices.mlmodel --csv in.csv \
+      --output out.csv'. Each input is read from the column of its name, and an array from columns name[0], name[1] \
+      … or from lists such as [1.5, 2] in one column. For an empty cell the model's rule for missing numbers \
+      applies. Outputs are columns in the same form, with one probability per label. An invalid row ends the command \
+      and keeps the earlier output file. With --keep-going, the row is reported on a line of its own, its \
+      predictions are empty, and the exit status is 65.
       """)
 
   @Argument(help: .model)
@@ -27,13 +29,13 @@ struct PredictCommand: ParsableCommand, ModelCommand {
     name: .customLong("input"),
     help: ArgumentHelp(
       """
-      An input's value: a .npy file, an image file, a number, a text, or JSON (itself or a .json file) for a dictionary \
-      or a sequence. Repeatable.
+      An input's value: a .npy file, an image file, a number, a string, or JSON (inline or a .json file) for a \
+      dictionary or a sequence. Repeatable.
       """, valueName: "name=value"),
     transform: NamedInput.init)
   var inputs: [NamedInput] = []
 
-  @Option(help: ArgumentHelp("Where outputs are written; made if it is not there.", valueName: "dir"))
+  @Option(help: ArgumentHelp("The folder for outputs; created if it does not exist.", valueName: "dir"))
   var outputDir: String?
 
   @OptionGroup var table: TableOptions
@@ -46,7 +48,7 @@ struct PredictCommand: ParsableCommand, ModelCommand {
 
   func validate() throws {
     guard table.csv != nil || outputDir != nil else {
-      throw ValidationError("--output-dir says where outputs go, or --csv which table to predict for")
+      throw ValidationError("give --output-dir for the outputs, or --csv with a table")
     }
     guard table.csv != nil else { return }
     guard inputs.isEmpty, outputDir == nil, options.seed == nil else {

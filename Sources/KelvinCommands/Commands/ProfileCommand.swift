@@ -6,11 +6,11 @@ import KelvinMeasuring
 struct ProfileCommand: ParsableCommand, ModelCommand {
   static let configuration = CommandConfiguration(
     commandName: "profile",
-    abstract: "Measures every layer of a model on every device, and what crossing between devices costs.",
+    abstract: "Measure every layer of a model on every device, and the transfers between devices.",
     discussion: """
-      Devices take turns until the medians are certain or the budget is spent. The measurements are kept for this \
-      user, and every later plan uses them. Without --units every device is measured, software drivers included. \
-      With --merge it puts saved profiles together instead, of any machines, for 'kelvin plan --profile'.
+      Devices take turns until the medians are certain or the budget is spent. The measurements are stored for this \
+      user, and every later plan uses them. Without --units, every device is measured, including software drivers. \
+      With --merge, profile combines saved profiles of any machines, for 'kelvin plan --profile'.
       """)
 
   @Argument(help: .model)
@@ -18,23 +18,25 @@ struct ProfileCommand: ParsableCommand, ModelCommand {
 
   @Option(
     parsing: .upToNextOption,
-    help: ArgumentHelp("Put these profiles together, the later over the earlier; needs --save.", valueName: "file"))
+    help: ArgumentHelp("Combine these profiles, the later over the earlier; needs --save.", valueName: "file"))
   var merge: [String] = []
 
-  @Option(help: ArgumentHelp("Seconds of measuring for each device.", valueName: "s"))
+  @Option(help: ArgumentHelp("The seconds of measurements for each device.", valueName: "s"))
   var budget: Double = 10
 
   @Option(
-    help: ArgumentHelp("The uncertainty of a median that is good enough, in percent of it.", valueName: "percent"))
+    help: ArgumentHelp("The accepted uncertainty of a median, in percent.", valueName: "percent"))
   var bound: Double = 5
 
   @Option(help: ArgumentHelp("Write the measurements to a file for --profile.", valueName: "file"))
   var save: String?
 
-  @Option(help: ArgumentHelp("Write one inference on each device for Perfetto or chrome://tracing.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp(
+      "Write a trace of one inference on each device, for Perfetto or chrome://tracing.", valueName: "file"))
   var trace: String?
 
-  @Option(help: ArgumentHelp("Write a page to look at.", valueName: "file.html"))
+  @Option(help: ArgumentHelp("Write an HTML report.", valueName: "file.html"))
   var report: String?
 
   @Option(
@@ -53,7 +55,7 @@ struct ProfileCommand: ParsableCommand, ModelCommand {
     guard budget > 0, budget <= 86_400 else { throw ValidationError("--budget takes seconds above 0, at most a day") }
     guard bound > 0, bound <= 100 else { throw ValidationError("--bound takes percent above 0, at most 100") }
     guard merge.isEmpty != (model == nil) else { throw ValidationError("give either a model or --merge FILE FILE") }
-    if !merge.isEmpty, save == nil { throw ValidationError("--merge needs --save FILE, where the result goes") }
+    if !merge.isEmpty, save == nil { throw ValidationError("--merge needs --save FILE for the result") }
     guard units.unitsList.count <= 1 else { throw ValidationError("give one --units: a list such as cpu,vulkan:0") }
   }
 
@@ -76,9 +78,9 @@ struct ProfileCommand: ParsableCommand, ModelCommand {
     } else {
       Console.print(lines: profile.lines(layers: output.verbose ? nil : 24))
     }
-    if let save { Console.note("the measurements are in '\(save)'; plan with them by --profile") }
+    if let save { Console.note("the measurements are in '\(save)'; plan with them with --profile") }
     if let trace { Console.note("the trace is in '\(trace)'; open it at ui.perfetto.dev") }
-    if let report { Console.note("the page is '\(report)'") }
+    if let report { Console.note("the report is in '\(report)'") }
     if Interrupts.isInterrupted { throw ReportedFailure(status: .interrupted) }
   }
 

@@ -5,19 +5,19 @@ import KelvinMeasuring
 
 struct ReportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "report", abstract: "Evaluates the journal that a bench kept, and makes its page.",
+    commandName: "report", abstract: "Evaluate the journal of a benchmark, and write its report.",
     discussion: """
-      A bench keeps what it measures as it comes, in a journal: with --journal where you say, else in the cache. From it \
-      everything can be made again, also where the bench was ended before it could.
+      A benchmark records its measurements in a journal: in the file of --journal, or in the cache. All its results \
+      can be computed again from the journal, even if the benchmark was interrupted.
       """)
 
-  @Argument(help: "A journal that 'bench' kept.")
+  @Argument(help: "A journal of 'bench'.")
   var journal: String
 
-  @Option(help: ArgumentHelp("Write a page to look at.", valueName: "file.html"))
+  @Option(help: ArgumentHelp("Write an HTML report.", valueName: "file.html"))
   var report: String?
 
-  @Option(help: ArgumentHelp("Write every sample as a table.", valueName: "file.csv"))
+  @Option(help: ArgumentHelp("Write a table of all samples.", valueName: "file.csv"))
   var csv: String?
 
   @OptionGroup var output: OutputOptions
@@ -31,6 +31,6 @@ struct ReportCommand: ParsableCommand {
     } else {
       Console.print(lines: result.lines)
     }
-    if let report { Console.note("the page is '\(report)'") }
+    if let report { Console.note("the report is in '\(report)'") }
   }
 }

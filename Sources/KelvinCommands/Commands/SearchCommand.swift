@@ -7,33 +7,34 @@ import KelvinVision
 
 struct SearchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "search", abstract: "Finds images of an indexed folder by words, likeness or hash.",
+    commandName: "search", abstract: "Find images of an indexed folder by words, similarity or hash.",
     discussion: """
-      Words are looked for in the labels that the model gave: 'otter', 'otter OR badger', '(beach OR lake) NOT dog', \
-      '"sea lion"', 'terr*'. Words beside one another are of one label; AND, OR, NOT and parentheses are about the \
-      image. Without words every image of which the options hold is found, the newest first. --like compares exactly, \
-      by the model's vectors where it gives some, else by the probabilities of labels that images share.
+      Words are searched in the labels of the model: 'otter', 'otter OR badger', '(beach OR lake) NOT dog', '"sea \
+      lion"', 'terr*'. Adjacent words must be in one label; AND, OR, NOT and parentheses apply to the image. Without \
+      words, all images that match the options are found, newest first. --like compares exactly: by vectors if the \
+      model has them, otherwise by the probabilities of shared labels.
       """)
 
   @OptionGroup var collection: CollectionOptions
 
-  @Argument(help: "What to find.")
+  @Argument(help: "The words to search for.")
   var words: [String] = []
 
   @Option(
-    help: ArgumentHelp("Images that are most like this one, which may lie anywhere.", valueName: "image"))
+    help: ArgumentHelp("Find the images most similar to this one, which may be anywhere.", valueName: "image"))
   var like: String?
 
-  @Flag(help: "Groups of images that look almost the same.")
+  @Flag(help: "Find groups of images that look almost the same.")
   var duplicates = false
 
   @Option(
-    help: ArgumentHelp("Bits of 64 in which the hashes of near-duplicates may differ, 0 to 7.", valueName: "n"))
+    help: ArgumentHelp(
+      "The maximum number of different bits in the 64-bit hashes of near-duplicates, 0 to 7.", valueName: "n"))
   var distance: Int = 3
 
   @Option(
     help: ArgumentHelp(
-      "Only files written to since: 2026-11-01, 2026-11-01T12:30, or 30d for so long ago.", valueName: "time"),
+      "Find only files modified since: 2026-11-01, 2026-11-01T12:30, or 30d for 30 days ago.", valueName: "time"),
     transform: TimestampArgument.seconds)
   var since: Double?
 
@@ -41,17 +42,17 @@ struct SearchCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "How many at most. (default: 100 in a table and on a sheet, all elsewhere)", valueName: "n"))
+      "The maximum number of images. (default: 100 in a table and on a sheet, all otherwise)", valueName: "n"))
   var limit: Int?
 
-  @Option(help: ArgumentHelp("How results are printed: table, jsonl, paths or paths0.", valueName: "form"))
+  @Option(help: ArgumentHelp("The output format: table, jsonl, paths or paths0.", valueName: "form"))
   var format: ResultFormat = .table
 
   @OptionGroup var page: SheetOption
 
   @Option(
     help: ArgumentHelp(
-      "The model for an image that is not in the index. (default: that of the index, where it lay)",
+      "The model for an image that is not in the index. (default: that of the index, at its recorded path)",
       valueName: "model"))
   var model: String?
 
@@ -61,15 +62,17 @@ struct SearchCommand: ParsableCommand {
   private static let usualLimit = 100
 
   func validate() throws {
-    if let limit, limit < 1 { throw ValidationError("--limit takes a number from 1, got \(limit)") }
+    if let limit, limit < 1 { throw ValidationError("--limit must be at least 1, got \(limit)") }
     guard (0...7).contains(distance) else {
-      throw ValidationError("--distance takes a number from 0 to 7, got \(distance)")
+      throw ValidationError("--distance must be from 0 to 7, got \(distance)")
     }
     try output.validate(beside: format)
     let isNarrowed = !words.isEmpty || like != nil || since != nil || page.sheet != nil || confidence.isGiven
     if duplicates, isNarrowed {
       throw ValidationError(
-        "--duplicates is about the whole folder; leave out words and all options but --distance and --format")
+        """
+        --duplicates searches the whole folder; it takes no words, and only the options --distance and --format
+        """)
     }
   }
 

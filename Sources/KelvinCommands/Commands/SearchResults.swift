@@ -35,7 +35,8 @@ struct SearchResults {
     if result.unrelatedCount > 0, limit < .max, result.matches.count < limit {
       let images = result.unrelatedCount == 1 ? "image shares" : "images share"
       Console.note(
-        "\(result.unrelatedCount) more \(images) no label with it; with a model that gives vectors all are compared")
+        "\(result.unrelatedCount) more \(images) no label with it; a model with vectors compares all images"
+      )
     }
   }
 

@@ -7,19 +7,19 @@ import KelvinVision
 struct SegmentCommand: ParsableCommand, ModelCommand {
   static let configuration = CommandConfiguration(
     commandName: "segment",
-    abstract: "Says which part of an image is what, by a model that gives every place a class.",
+    abstract: "Segment images into classes.",
     discussion: """
       \(ImageOptions.taken)
 
-      With --output-dir, files are written for each image: labels (NAME.labels.png, of its size, whose pixels are the \
-      numbers of classes: an indexed PNG; 255 is what a crop kept from the model, and with --only what is of no chosen \
-      class), overlay (NAME.overlay.png, the image under the classes' colours with a legend below it), masks \
-      (NAME.7-LABEL.mask.png for each class: 255 where it is), polygons (NAME.geojson: outlines in pixels from the top \
-      left) and COCO's run lengths as its text (rle, NAME.rle.json) or as numbers (counts, NAME.counts.json).
+      With --output-dir, files are written for each image: labels (NAME.labels.png, an indexed PNG of class numbers \
+      in the image's size; 255 marks pixels that the model did not see, and with --only those of other classes), \
+      overlay (NAME.overlay.png, the image under the classes' colours with a legend below it), masks \
+      (NAME.7-LABEL.mask.png for each class, 255 in the class), polygons (NAME.geojson, outlines in pixels from the \
+      top left), and COCO run lengths as strings (rle, NAME.rle.json) or as numbers (counts, NAME.counts.json).
 
-      Names and colours come from the model, or from --labels and --colors. A model without them gets colours that stay \
-      apart for every kind of colour vision. A model whose input is a plain tensor does not say how pixels enter it: \
-      --normalization does.
+      Names and colours come from the model, or from --labels and --colors. A model without colours gets a palette \
+      whose colours stay distinct for every kind of colour vision. A model whose input is a plain tensor needs \
+      --normalization, which defines how pixels become numbers.
       """)
 
   @Argument(help: .model)
@@ -30,43 +30,45 @@ struct SegmentCommand: ParsableCommand, ModelCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Where files are written; made if it is not there. (default: none are written)", valueName: "dir"))
+      "The folder for files; created if it does not exist. (default: no files)", valueName: "dir"))
   var outputDir: String?
 
   @Option(
     help: ArgumentHelp(
-      "What is written, with commas between: \(SegmentFileKind.names). (default: labels,overlay)", valueName: "files"),
+      "The files to write, separated by commas: \(SegmentFileKind.names). (default: labels,overlay)", valueName: "files"
+    ),
     transform: SegmentFileKind.list)
   var write: [SegmentFileKind]?
 
   @Option(
-    help: ArgumentHelp("Only classes with this label. Repeatable.", valueName: "label"))
+    help: ArgumentHelp("Include only classes with this label. Repeatable.", valueName: "label"))
   var only: [String] = []
 
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "How many pixels an outline may be from the edges of a class, to have fewer corners.", valueName: "pixels"))
+      "The maximum distance in pixels of a simplified outline from the edges of its class.", valueName: "pixels"))
   var simplify: Double?
 
-  @Option(help: ArgumentHelp("How hard PNG files are compressed, 0 to 9.", valueName: "level"))
+  @Option(help: ArgumentHelp("The compression level of PNG files, 0 to 9.", valueName: "level"))
   var pngLevel = 3
 
-  @Option(help: ArgumentHelp("How results are printed: table, jsonl or csv.", valueName: "form"))
+  @Option(help: ArgumentHelp("The output format: table, jsonl or csv.", valueName: "form"))
   var format: ListFormat = .table
 
   @Option(
     name: .customLong("output"),
-    help: ArgumentHelp("The output with the classes. (default: the only one that can be meant)", valueName: "name"))
+    help: ArgumentHelp("The output with the classes. (default: the only suitable one)", valueName: "name"))
   var outputName: String?
 
   @Option(
-    help: ArgumentHelp("Class labels, one a line from class 0 on, in place of the model's own.", valueName: "file"))
+    help: ArgumentHelp(
+      "A file of class labels, one per line from class 0 on, instead of the model's own.", valueName: "file"))
   var labels: String?
 
   @Option(
     help: ArgumentHelp(
-      "Colours as #RRGGBB, one a line from class 0 on, in place of the model's own.", valueName: "file"))
+      "A file of colours as #RRGGBB, one per line from class 0 on, instead of the model's own.", valueName: "file"))
   var colors: String?
 
   @OptionGroup var page: SheetOption
@@ -79,12 +81,12 @@ struct SegmentCommand: ParsableCommand, ModelCommand {
   func validate() throws {
     guard !images.isEmpty else { throw ValidationError("name at least one image") }
     try output.validate(beside: format)
-    guard (0...9).contains(pngLevel) else { throw ValidationError("--png-level takes 0 to 9, got \(pngLevel)") }
+    guard (0...9).contains(pngLevel) else { throw ValidationError("--png-level must be from 0 to 9, got \(pngLevel)") }
     if write != nil, outputDir == nil { throw ValidationError("--write needs --output-dir") }
     guard let simplify else { return }
     guard write?.contains(.polygons) == true else { throw ValidationError("--simplify is for --write polygons") }
     guard simplify >= 0, simplify.isFinite else {
-      throw ValidationError("--simplify takes a number of pixels from 0, got \(simplify)")
+      throw ValidationError("--simplify must be a number of pixels of at least 0, got \(simplify)")
     }
   }
 
@@ -102,7 +104,7 @@ struct SegmentCommand: ParsableCommand, ModelCommand {
         folder, write ?? [.labels, .overlay], of: files.map(\.path), tolerance: simplify ?? 0, level: pngLevel)
     }
 
-    let sheet = SheetWriter(page.sheet, title: "What is where")
+    let sheet = SheetWriter(page.sheet, title: "Classes in the images")
     try run.show("segmenting", by: model, format, isDocument: output.json, sheet: sheet) { index, image in
       let seen = try recognizing { () throws(VisionError) in
         try request.segment(image.pixels, orientation: image.orientation)

@@ -6,9 +6,9 @@ import KelvinMeasuring
 struct StartCommand: ParsableCommand {
   static let name = "start-once"
   static let configuration = CommandConfiguration(
-    commandName: StartCommand.name, abstract: "Starts once, for 'bench'.", shouldDisplay: false)
+    commandName: StartCommand.name, abstract: "Run one start for 'bench'.", shouldDisplay: false)
 
-  @Argument(help: "A file that 'bench' wrote.")
+  @Argument(help: "A request file of 'bench'.")
   var request: String
 
   func run() throws {

@@ -7,21 +7,21 @@ import KelvinVision
 struct UseCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "use",
-    abstract: "Chooses the model that classifies images where none is named, or shows the choice.",
+    abstract: "Set the default model that classifies images, or show it.",
     usage: "kelvin use [<options>] [<model>]",
     discussion: """
-      The choice is kept in $XDG_CONFIG_HOME/kelvin/default-model.json, or below ~/.config, and serves 'classify', 'index' \
-      and ClassifyImageRequest.
+      The choice is stored in $XDG_CONFIG_HOME/kelvin/default-model.json, or below ~/.config. 'classify', 'index' \
+      and ClassifyImageRequest use it.
       """)
 
   @Argument(help: "An .mlpackage or .mlmodelc folder, or an .mlmodel or .onnx file, that classifies images.")
   var model: String?
 
   @Option(
-    help: ArgumentHelp("Class labels, one a line, in place of the model's own.", valueName: "file"))
+    help: ArgumentHelp("A file of class labels, one per line, instead of the model's own.", valueName: "file"))
   var labels: String?
 
-  @Flag(help: "Forget the choice.")
+  @Flag(help: "Remove the choice.")
   var none = false
 
   @OptionGroup var pixels: NormalizationOption
@@ -31,7 +31,7 @@ struct UseCommand: ParsableCommand {
   func validate() throws {
     if none, model != nil { throw ValidationError("--none and a model contradict each other") }
     if model == nil, labels != nil || pixels.normalization != nil {
-      throw ValidationError("--labels and --normalization are about a model: name it")
+      throw ValidationError("--labels and --normalization need a model")
     }
   }
 
@@ -46,7 +46,7 @@ struct UseCommand: ParsableCommand {
           "labels": choice?.labels?.count,
         ] as JSONObject)
     }
-    guard let choice else { return Console.print("no default model; choose one: kelvin use MODEL") }
+    guard let choice else { return Console.print("no default model; set one: kelvin use MODEL") }
     let rule = choice.normalization.map { ", --normalization \($0.rawValue)" } ?? ""
     let names = choice.labels.map { ", \($0.count) labels of its own" } ?? ""
     Console.print("default model: \(choice.url.path)\(rule)\(names)")

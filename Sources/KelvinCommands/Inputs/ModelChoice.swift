@@ -22,7 +22,7 @@ struct ModelChoice {
     } else if let usual = try recognizing({ () throws(VisionError) in try DefaultModel.configured() }) {
       (url, labels, normalization) = (usual.url, usual.labels, usual.normalization)
     } else {
-      throw InputError("no model is named: give one with --model, or configure a default: kelvin use MODEL")
+      throw InputError("no model is named: give one with --model, or set a default: kelvin use MODEL")
     }
   }
 

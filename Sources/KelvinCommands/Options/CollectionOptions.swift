@@ -7,11 +7,11 @@ import KelvinVision
 
 /// A folder of images and the file of its index.
 struct CollectionOptions: ParsableArguments {
-  @Argument(help: "The folder whose images are indexed, with those below it.")
+  @Argument(help: "The folder of indexed images, including its subfolders.")
   var folder: String
 
   @Option(
-    help: ArgumentHelp("The index. (default: .kelvin-index.sqlite in the folder)", valueName: "file"))
+    help: ArgumentHelp("The index file. (default: .kelvin-index.sqlite in the folder)", valueName: "file"))
   var index: String?
 
   var photoIndex: PhotoIndex {

@@ -5,21 +5,21 @@ import KelvinVision
 /// Options that filter labels by confidence.
 struct ConfidenceOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp("Only labels that the model is at least so sure of, 0 to 1.", valueName: "share"),
+    help: ArgumentHelp("The minimum confidence of a label, 0 to 1.", valueName: "share"),
     transform: share)
   var minConfidence: Float?
 
   @Option(
     help: ArgumentHelp(
       """
-      Only labels so sure that at least this share of such answers is right, 0 to 1, by the model's own curves; with \
-      --min-recall, where that share is found.
+      The minimum precision of a label, 0 to 1, by the model's precision and recall curves; with --min-recall, at \
+      that recall.
       """, valueName: "share"), transform: share)
   var minPrecision: Float?
 
   @Option(
     help: ArgumentHelp(
-      "Only labels so sure that at least this share of a label's images is still found, 0 to 1, by the model's own curves.",
+      "The minimum recall of a label, 0 to 1, by the model's precision and recall curves.",
       valueName: "share"), transform: share)
   var minRecall: Float?
 
@@ -43,7 +43,7 @@ struct CurvesOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      Precision and recall of the classes, from an evaluation. (default: what the model says, else its metadata, else \
+      A file of precision and recall curves, from an evaluation. (default: those of the model, its metadata, or \
       MODEL.curves.json)
       """, valueName: "file"))
   var curves: String?

@@ -4,18 +4,18 @@ import Kelvin
 /// The options for the goal of a plan.
 struct GoalOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp("What to be best at: latency, one-shot, throughput or sustained.", valueName: "goal"),
+    help: ArgumentHelp("The goal to optimize: latency, one-shot, throughput or sustained.", valueName: "goal"),
     transform: goal)
   var goal: ComputePlan.Goal?
 
   @Option(
-    help: ArgumentHelp("Inferences after the first, for the goal one-shot. (default: 0)", valueName: "n"),
+    help: ArgumentHelp("The number of inferences after the first, for the goal one-shot. (default: 0)", valueName: "n"),
     transform: runCount)
   var runs: Int?
 
   @Option(
     help: ArgumentHelp(
-      "How often loops are expected to go round whose limit the model does not fix. (default: 10)", valueName: "n"),
+      "The expected number of iterations of loops without a fixed limit. (default: 10)", valueName: "n"),
     transform: tripCount)
   var trips: Double?
 
@@ -50,7 +50,7 @@ struct GoalOptions: ParsableArguments {
 
   private static func tripCount(_ text: String) throws -> Double {
     guard let count = Double(text), (0...1e6).contains(count) else {
-      throw ValidationError("'\(text)' is not a number of trips; use 0 to 1000000")
+      throw ValidationError("'\(text)' is not a number of iterations; use 0 to 1000000")
     }
     return count
   }

@@ -7,7 +7,7 @@ struct ImageOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "How images are stored, as EXIF numbers it, 1 to 8. (default: as each file says)", valueName: "n"),
+      "The EXIF orientation of the images, 1 to 8. (default: that of each file)", valueName: "n"),
     transform: orientation)
   var orientation: ImageOrientation?
 
@@ -20,8 +20,9 @@ struct ImageOptions: ParsableArguments {
 
   /// The part of help texts about images as arguments and unreadable images.
   static let taken = """
-    Images are files, folders with all images below them, patterns such as 'holiday/*.jpg', or - for one on standard \
-    input. One that cannot be read is a line and never the end; the status is 65 then, once all is done.
+    Images are files, folders with all images below them, patterns such as 'holiday/*.jpg', or - for one image from \
+    standard input. An image that cannot be read is reported on a line of its own and does not stop the command; the \
+    exit status is then 65.
     """
 
   private static func orientation(_ text: String) throws -> ImageOrientation {
@@ -37,8 +38,8 @@ struct CropOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      Fit an image by center-crop, scale-fit or scale-fill, or by scale-fit-rotate-90-ccw or \
-      scale-fill-rotate-90-ccw, which turn it first.
+      How to fit an image: center-crop, scale-fit or scale-fill, or scale-fit-rotate-90-ccw or \
+      scale-fill-rotate-90-ccw, which rotate it first.
       """, valueName: "rule"),
     transform: rule)
   var cropAndScale: ImageCropAndScale?

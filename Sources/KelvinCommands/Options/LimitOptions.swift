@@ -6,15 +6,15 @@ import KelvinBasics
 struct LimitOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "End with status 75 where the command takes longer than this: 90, 45s, 30m. (default: no limit)",
+      "Stop with exit status 75 if the command takes longer than this: 90, 45s, 30m. (default: no limit)",
       valueName: "time"), transform: TimeSpan.seconds)
   var maxSeconds: Double?
 
   @Option(
     help: ArgumentHelp(
       """
-      End with status 75 where the command takes more memory of the host than this: 512MB, 4GB; mapped files do not \
-      count. (default: what the machine has)
+      Stop with exit status 75 if the command needs more host memory than this: 512MB, 4GB. Mapped files do not \
+      count. (default: the machine's memory)
       """, valueName: "size"), transform: bytes)
   var maxMemory: Int?
 

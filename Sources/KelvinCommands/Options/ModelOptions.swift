@@ -5,25 +5,28 @@ import Kelvin
 /// The options of every command that runs or plans a model, except for the compute units.
 struct ModelOptions: ParsableArguments {
   @Flag(
-    help: """
-      Fail where a node cannot run on the units asked for, or a device is lost, hangs or has no memory, instead of \
-      letting another device help out.
+    help:
+      """
+      Fail if the units cannot run a node, or if a device is lost, hangs or has no memory, instead of using another \
+      device.
       """)
   var strict = false
 
   @Option(
     help: ArgumentHelp(
       """
-      The least exact numerics allowed: automatic, full, high or low. For low a CPU that multiplies bfloat16 does so, and \
-      a card that stores float16 keeps values as that; everything else is float32 whatever is said here.
+      The lowest numerical precision allowed: automatic, full, high or low. With low, CPUs that multiply bfloat16 do \
+      so, and graphics cards that store float16 store values in it. Everything else is float32.
       """, valueName: "precision"), transform: precision)
   var precision: ComputePrecision = .automatic
 
-  @Option(help: ArgumentHelp("Threads of the CPU device. (default: all cores)", valueName: "n"), transform: threadCount)
+  @Option(
+    help: ArgumentHelp("The number of threads of the CPU device. (default: all cores)", valueName: "n"),
+    transform: threadCount)
   var threads: Int?
 
   @Option(
-    help: ArgumentHelp("Run a node on this device, whatever it costs. Repeatable.", valueName: "node=device"),
+    help: ArgumentHelp("Run a node on this device, whatever the cost. Repeatable.", valueName: "node=device"),
     transform: { try NamedText($0, option: "pin", form: "NODE=DEVICE") })
   var pin: [NamedText] = []
 
@@ -33,68 +36,71 @@ struct ModelOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      How long a device may be at work on one submission before it counts as hung and others take its place: 10s, 2m. \
-      What is expected to take long may take several times as long in any case. (default: 10s)
+      The time limit of one submission: 10s, 2m. After it the device counts as hung, and others take over. \
+      Submissions that are expected to take long may take several times as long. (default: 10s)
       """, valueName: "time"), transform: TimeSpan.seconds)
   var deviceTimeout: Double?
 
   @Option(
     name: .customLong("plan"),
-    help: ArgumentHelp("Adopt a plan that 'kelvin plan --save' or a bench's verdict left.", valueName: "file"))
+    help: ArgumentHelp("Use a plan that 'kelvin plan --save' or a benchmark has saved.", valueName: "file"))
   var planFile: String?
 
   @Option(
     name: .customLong("profile"),
     help: ArgumentHelp(
-      "Measurements to plan with, from 'kelvin profile --save', or the name of a shipped profile.", valueName: "file"))
+      "Measurements to plan with: a file of 'kelvin profile --save', or the name of a shipped profile.",
+      valueName: "file"))
   var profileFile: String?
 
   @OptionGroup var shapes: ShapeOption
   @OptionGroup var links: LinksOption
 
-  @Option(help: ArgumentHelp("The function of the model. (default: the model's own)", valueName: "name"))
+  @Option(help: ArgumentHelp("The function of the model. (default: the model's default function)", valueName: "name"))
   var function: String?
 
   @Option(
     help: ArgumentHelp(
       """
-      The graph to plan or measure, of a function that has several. (default: all of them; 'bench': the one with the \
-      most work)
+      The graph to plan or measure, if the function has several. (default: all; for 'bench', the one with the most \
+      work)
       """, valueName: "name"))
   var part: String?
 
   @Option(
     help: ArgumentHelp(
-      "Seed for made-up inputs: 0 where inputs are only measured; 'predict' makes up none without it.", valueName: "n"))
+      "The seed of made-up inputs. (default: 0; 'predict' makes up inputs only with a seed)", valueName: "n"))
   var seed: UInt64?
 
   @Option(
     help: ArgumentHelp(
-      "Where packed weights, pipelines and measurements are kept. (default: $KELVIN_CACHE_DIR or ~/.cache/kelvin)",
+      """
+      The folder for packed weights, pipelines and measurements. (default: $KELVIN_CACHE_DIR or ~/.cache/kelvin)
+      """,
       valueName: "dir"))
   var cacheDir: String?
 
-  @Flag(help: "Keep nothing between runs.")
+  @Flag(help: "Store nothing between runs.")
   var noCache = false
 
   @Flag(
-    help: """
-      Plan every size of flexible inputs, and every size that a prediction finds in its data, on its own. Otherwise \
+    help:
+      """
+      Plan each size of flexible inputs, and each size that a prediction finds in its data, separately. Otherwise \
       sizes up to the same power of two share a plan.
       """)
   var planEverySize = false
 
   @Flag(
-    help: """
-      Choose no kernel by timing, so that results repeat bit for bit, whatever --tuning says.
-      """)
+    help: "Select no kernel by timing, so that results repeat bit for bit, whatever --tuning is.")
   var deterministic = false
 
   @Option(
     help: ArgumentHelp(
       """
-      Which kernels are chosen by timing, among those with the same numbers: automatic, exhaustive or off. What was found \
-      is kept; automatic times more on graphics cards, for about a second, exhaustive all that is left, on any device.
+      How to select kernels by timing, among those with the same numerical results: automatic, exhaustive or off. \
+      Selections are stored. On graphics cards, automatic times more kernels, for about a second; exhaustive times \
+      all, on any device.
       """, valueName: "mode"), transform: tuning)
   var tuning: ComputeTuning = .automatic
 
@@ -146,7 +152,7 @@ struct ModelOptions: ParsableArguments {
   private static func tuning(_ text: String) throws -> ComputeTuning {
     guard let tuning = ComputeTuning(rawValue: text) else {
       throw ValidationError(
-        "'\(text)' is not a way of tuning; use \(ComputeTuning.allCases.map(\.rawValue).joined(separator: ", "))")
+        "'\(text)' is not a tuning mode; use \(ComputeTuning.allCases.map(\.rawValue).joined(separator: ", "))")
     }
     return tuning
   }

@@ -6,7 +6,10 @@ struct NormalizationOption: ParsableArguments {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "How pixels enter a plain tensor input: 0:255, 0:1, -1:1 or imagenet (mean and deviation of ImageNet).",
+      """
+      How pixels become numbers of a plain tensor input: 0:255, 0:1, -1:1 or imagenet (ImageNet's mean and \
+      deviation).
+      """,
       valueName: "rule"),
     transform: { text in
       guard let rule = PixelNormalization(rawValue: text) else {

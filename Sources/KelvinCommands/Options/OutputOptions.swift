@@ -2,10 +2,10 @@ import ArgumentParser
 
 /// The options for a command's output.
 struct OutputOptions: ParsableArguments {
-  @Flag(help: "Print one JSON document on standard output, and nothing else there.")
+  @Flag(help: "Print one JSON document to standard output, and nothing else.")
   var json = false
 
-  @Flag(help: "Say more: every operation folded away, whole reasons, what the cache did.")
+  @Flag(help: "Print details: every folded operation, full reasons, and the use of the cache.")
   var verbose = false
 }
 

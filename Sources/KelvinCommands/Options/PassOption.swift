@@ -5,7 +5,7 @@ import Kelvin
 struct PassOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Run the passes over the graph up to this one only, 'none' for none of them; a wrong name lists them.",
+      "Run the graph's passes up to this one only; 'none' runs no pass, and an unknown name lists them.",
       valueName: "pass"), transform: name)
   var stopAfterPass: String?
 

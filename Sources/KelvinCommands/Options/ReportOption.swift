@@ -4,7 +4,7 @@ import KelvinTables
 
 /// The option for a page with a command's tables.
 struct ReportOption: ParsableArguments {
-  @Option(help: ArgumentHelp("Write a page with the results, which opens anywhere.", valueName: "file.html"))
+  @Option(help: ArgumentHelp("Write a self-contained HTML page with the results.", valueName: "file.html"))
   var report: String?
 
   /// Writes the page if one is requested.

@@ -25,7 +25,7 @@ enum SegmentFileKind: String, CaseIterable, Sendable {
   static func list(_ text: String) throws -> [SegmentFileKind] {
     try text.split(separator: ",", omittingEmptySubsequences: false).map { word in
       guard let kind = SegmentFileKind(rawValue: String(word)) else {
-        throw ValidationError("'\(word)' is nothing that can be written; use \(names)")
+        throw ValidationError("'\(word)' is not a kind of file; use \(names)")
       }
       return kind
     }
@@ -37,9 +37,9 @@ enum ColorFile {
   /// Reads `#RRGGBB` per line, from class 0 on. An empty line selects the default colour.
   static func read(_ path: String) throws -> [String] {
     let lines = LabelFile.labels(in: String(decoding: try LocalFile.read(path), as: UTF8.self))
-    guard !lines.isEmpty else { throw InputError("'\(path)' holds no colours; expected one a line") }
+    guard !lines.isEmpty else { throw InputError("'\(path)' holds no colours; expected one per line") }
     if let wrong = lines.firstIndex(where: { !$0.isEmpty && IndexedPNG.Color(hexadecimal: $0) == nil }) {
-      throw InputError("'\(path)', line \(wrong + 1): '\(lines[wrong])' is no colour; expected #RRGGBB")
+      throw InputError("'\(path)', line \(wrong + 1): '\(lines[wrong])' is not a colour; expected #RRGGBB")
     }
     return lines
   }

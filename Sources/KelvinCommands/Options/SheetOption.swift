@@ -4,6 +4,6 @@ import ArgumentParser
 struct SheetOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Write a contact sheet: one page with thumbnails that opens anywhere.", valueName: "file.html"))
+      "Write a contact sheet: a self-contained HTML page with thumbnails.", valueName: "file.html"))
   var sheet: String?
 }

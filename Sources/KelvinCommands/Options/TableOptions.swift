@@ -6,30 +6,30 @@ import KelvinTables
 
 /// The options for predicting the rows of a table.
 struct TableOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("A table to predict for, row by row; - for standard input.", valueName: "file"))
+  @Option(help: ArgumentHelp("The table to predict, one prediction per row; - for standard input.", valueName: "file"))
   var csv: String?
 
   @Option(
     name: .customLong("output"),
     help: ArgumentHelp(
-      "Where the table of predictions goes; - for standard output. (default: standard output)", valueName: "file"))
+      "The file for the table of predictions; - for standard output. (default: standard output)", valueName: "file"))
   var outputFile: String?
 
   @Option(
-    help: ArgumentHelp("What stands between cells: one character, or tab. (default: ,)", valueName: "character"),
+    help: ArgumentHelp("The separator of cells: one character, or tab. (default: ,)", valueName: "character"),
     transform: separator)
   var separator: Character?
 
   @Option(
     help: ArgumentHelp(
-      "The columns that an input is read from: one, or for an array one for each number. Repeatable.",
+      "The columns of an input: one, or for an array one per number. Repeatable.",
       valueName: "name=column,…"), transform: { try NamedText($0, option: "columns", form: "NAME=COLUMN,COLUMN") })
   var columns: [NamedText] = []
 
   @Option(help: ArgumentHelp("Columns to copy before the predictions: id,date.", valueName: "column,…"))
   var keep: String?
 
-  @Flag(help: "Leave predictions of faulty rows empty, say why, and go on.")
+  @Flag(help: "Leave the predictions of invalid rows empty, report the rows, and continue.")
   var keepGoing = false
 
   func validate() throws {
@@ -83,7 +83,7 @@ struct TableOptions: ParsableArguments {
     model.remarks.forEach(Console.note)
     for fault in done.faults { Console.error(fault) }
     if done.faultCount > done.faults.count {
-      Console.note("\(done.faultCount - done.faults.count) more rows are at fault")
+      Console.note("\(done.faultCount - done.faults.count) more rows are invalid")
     }
     let rate = Double(done.rowCount) / max(seconds, 1e-9)
     if output.json {
@@ -95,7 +95,7 @@ struct TableOptions: ParsableArguments {
         ] as JSONObject)
     } else if !isStream(target), !done.isCancelled {
       Console.print(
-        "\(done.rowCount) rows in '\(target)', \(done.faultCount) of them at fault; \(HumanReadable.seconds(seconds)), "
+        "\(done.rowCount) rows in '\(target)', \(done.faultCount) of them invalid; \(HumanReadable.seconds(seconds)), "
           + "\(Int(rate.rounded())) rows/s")
     }
     try page.write(try resultPage(done, done.partialPath ?? target))
@@ -116,7 +116,7 @@ struct TableOptions: ParsableArguments {
     let shown = rows.count < done.rowCount ? "; the first \(rows.count) are shown" : ""
     return ResultPage(
       title: path.lastPathPart,
-      summary: "\(counted(done.rowCount, "row")), \(done.faultCount) of them at fault\(shown)",
+      summary: "\(counted(done.rowCount, "row")), \(done.faultCount) of them invalid\(shown)",
       tables: [.init(columns: columns, rows: rows.map(\.texts))])
   }
 

@@ -7,15 +7,15 @@ import KelvinText
 struct TextModelOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The tokens that the model was trained with, one a line: its vocab.txt (WordPiece).", valueName: "file"))
+      "The vocabulary of the model, one token per line: its vocab.txt (WordPiece).", valueName: "file"))
   var vocabulary: String
 
-  @Flag(help: "Leave letters and accents as they are: for models that are called cased.")
+  @Flag(help: "Keep upper case and accents: for models that are called cased.")
   var cased = false
 
   @Option(
     help: ArgumentHelp(
-      "What an input is for whose name does not say it: ids, mask, types or positions. Repeatable.",
+      "The role of an input whose name does not show it: ids, mask, types or positions. Repeatable.",
       valueName: "what=name"),
     transform: { try NamedText($0, option: "tokens-input", form: "ids=NAME, mask=NAME, types=NAME or positions=NAME") })
   var tokensInput: [NamedText] = []
@@ -23,7 +23,7 @@ struct TextModelOptions: ParsableArguments {
   func validate() throws {
     for input in tokensInput where TokenInput(rawValue: input.name) == nil {
       let known = TokenInput.allCases.map(\.rawValue).joined(separator: ", ")
-      throw ValidationError("--tokens-input knows \(known), not '\(input.name)'")
+      throw ValidationError("--tokens-input takes \(known), not '\(input.name)'")
     }
   }
 
@@ -55,7 +55,7 @@ struct TextModelOptions: ParsableArguments {
   static func read(_ path: String) throws -> String {
     let bytes = path == "-" ? try LocalFile.readStandardInput() : try LocalFile.read(path)
     guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw InputError("'\(path)' is no text: its bytes are not UTF-8")
+      throw InputError("'\(path)' is not text: its bytes are not UTF-8")
     }
     return text
   }

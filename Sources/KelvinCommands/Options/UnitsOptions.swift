@@ -3,8 +3,8 @@ import Kelvin
 
 private let unitsHelp: ArgumentHelp = ArgumentHelp(
   """
-  Which devices may run the model: all, cpu-only, cpu-and-gpu, cpu-and-neural-engine, or a list such as cpu,vulkan:0. \
-  Software drivers are used only when they are named.
+  The devices that may run the model: all, cpu-only, cpu-and-gpu, cpu-and-neural-engine, or a list such as \
+  cpu,vulkan:0. Software drivers are used only when they are named.
   """,
   valueName: "units")
 

@@ -8,7 +8,8 @@ import KelvinMeasuring
 struct WhatIfOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Plan as if a link were so, both ways: cpu:vulkan:0=64GB/s,5us. Repeatable.", valueName: "a:b=rate[,latency]"))
+      "Plan with an assumed link, in both directions: cpu:vulkan:0=64GB/s,5us. Repeatable.",
+      valueName: "a:b=rate[,latency]"))
   var link: [String] = []
 
   /// Returns whether `model` is not a file and the profile contains a graph to plan.

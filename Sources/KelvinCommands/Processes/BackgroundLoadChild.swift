@@ -30,7 +30,7 @@ final class BackgroundLoadChild: BackgroundLoadConnection {
     while first.isEmpty, answers.isOpen, FreshStart.clock() < deadline { waitAndRead(into: &first) }
     guard !first.isEmpty else {
       if !answers.isOpen { while errors.isOpen { readErrors() } }
-      throw StartFailure("it did not begin" + ChildProcess.quoted(complaint))
+      throw StartFailure("it did not start" + ChildProcess.quoted(complaint))
     }
   }
 

@@ -12,7 +12,7 @@ struct ChildPipe {
   init() throws(StartFailure) {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else {
-      throw StartFailure("no pipe can be made: \(String(cString: strerror(errno)))")
+      throw StartFailure("a pipe cannot be created:  \(String(cString: strerror(errno)))")
     }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     // Moves both ends above the descriptors that the child uses.

@@ -57,7 +57,7 @@ enum ChildProcess {
       if isCancelled() { throw StartFailure("cancelled") }
       guard FreshStart.clock() < deadline else {
         throw StartFailure(
-          "it did not end within \(HumanReadable.seconds(timeout)) and was ended" + quoted(complaint))
+          "it did not end within \(HumanReadable.seconds(timeout)) and was killed" + quoted(complaint))
       }
       var polled = [answers, errors].filter(\.isOpen).map { pollfd(fd: $0.reading, events: Int16(POLLIN), revents: 0) }
       guard poll(&polled, nfds_t(polled.count), 100) > 0 else { continue }

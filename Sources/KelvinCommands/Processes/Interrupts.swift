@@ -60,7 +60,7 @@ enum Interrupts {
           _exit(ExitCode.interrupted.rawValue)
         }
         isSecond = true
-        Console.note("ending with what has been done; interrupt again to stop at once")
+        Console.note("ending with the results so far; interrupt again to stop at once")
         wasInterrupted.store(true, ordering: .releasing)
         running.withLock { $0 }?.cancel()
       }

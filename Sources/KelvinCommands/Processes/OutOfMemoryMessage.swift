@@ -4,7 +4,7 @@ import Glibc
 /// compiler. The process ends with the message and an exit status instead of a signal.
 enum OutOfMemoryMessage {
   private static let line: StaticString =
-    "kelvin: error: memory ran out: the process was given too little (ulimit -v, ulimit -d), or the machine has no more\n"
+    "kelvin: error: out of memory: the process has too low a limit (ulimit -v, ulimit -d), or the machine has no more\n"
   /// The size of a test allocation. If it succeeds, a lack of memory did not cause the failure: libraries allocate as
   /// much at once.
   private static let probe = 128 << 20

@@ -78,7 +78,7 @@ final class LayerScope {
     throw FormatError(
       .unsupported, file: file, place: "'\(name)'",
       "it is read before its size is known: such sizes are found between two graphs, and control flow or "
-        + "another model lies across the cut", remedy: "export the layers that read it as a separate model")
+        + "another model crosses the cut", remedy: "export the layers that read it as a separate model")
   }
 
   /// Returns a tensor, whether or not its size is known.

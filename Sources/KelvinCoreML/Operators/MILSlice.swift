@@ -38,7 +38,7 @@ extension MILMapper {
     for axis in 0..<shape.rank {
       let start = begin[axis] < 0 ? begin[axis] &+ shape[axis] : begin[axis]
       guard (0...shape[axis]).contains(start) else {
-        throw c.emitter.invalid("begin \(begin[axis]) lies outside axis \(axis) of \(c.emitter.type(x))")
+        throw c.emitter.invalid("begin \(begin[axis]) is outside axis \(axis) of \(c.emitter.type(x))")
       }
       let count = size[axis] == -1 ? shape[axis] - start : size[axis]
       guard count >= 0 else { throw c.emitter.invalid("size \(size[axis]) along axis \(axis)") }
@@ -97,7 +97,7 @@ extension MILContext {
       if squeezes[axis] {
         let place = begin[axis] < 0 ? begin[axis] &+ size : begin[axis]
         guard (0..<size).contains(place) else {
-          throw emitter.invalid("position \(begin[axis]) lies outside axis \(axis) of \(emitter.type(x))")
+          throw emitter.invalid("position \(begin[axis]) is outside axis \(axis) of \(emitter.type(x))")
         }
         return .known(SliceRange(start: place, count: 1))
       }

@@ -83,7 +83,7 @@ package struct Attention: Operator {
       throw OperatorError("\(name): expected an offset and four strides, got \(view)")
     }
     let last = zip(view[1...], sizes).reduce(view[0]) { $0 + $1.0 * ($1.1 - 1) }
-    guard last < type.count else { throw OperatorError("\(name): place \(last) lies outside of \(type)") }
+    guard last < type.count else { throw OperatorError("\(name): offset \(last) is outside of \(type)") }
   }
 
   /// The greatest size or stride, whose products fit an integer.

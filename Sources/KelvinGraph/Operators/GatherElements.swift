@@ -38,6 +38,6 @@ extension OperatorError {
     }
     guard indices.shape.rank == x.shape.rank,
       (0..<x.shape.rank).allSatisfy({ $0 == axis || indices.shape[$0] <= x.shape[$0] })
-    else { throw OperatorError("indices \(indices) do not lie inside \(x) along the axes other than \(axis)") }
+    else { throw OperatorError("indices \(indices) do not fit into \(x) along the axes other than \(axis)") }
   }
 }

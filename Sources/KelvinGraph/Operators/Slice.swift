@@ -25,7 +25,7 @@ package struct Slice: Operator {
         valid.contains(last)
       else {
         throw OperatorError(
-          "axis \(axis) of \(inputs[0]): \(counts[axis]) elements from \(starts[axis]) by \(steps[axis]) lie outside it"
+          "axis \(axis) of \(inputs[0]): \(counts[axis]) elements from \(starts[axis]) by \(steps[axis]) are outside it"
         )
       }
     }

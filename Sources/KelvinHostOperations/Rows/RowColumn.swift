@@ -87,7 +87,7 @@ extension LabelDictionary: RowColumnOperation {
     let scores = try numbers(0, inputs).rows
     try check(scores.width)
     guard rows != .each || scores.width == labels.count else {
-      throw refused(0, "it has \(scores.width) elements in a row for \(labels.count) labels")
+      throw refused(0, "it has \(scores.width) elements per row for \(labels.count) labels")
     }
     var values: [Double] = []
     values.reserveCapacity(count * keys.count)

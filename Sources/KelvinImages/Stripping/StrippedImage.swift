@@ -75,7 +75,7 @@ struct ImageLimits {
     guard count <= byteCount else {
       throw ImageError(
         .tooLarge, name, "its encoded pixels take \(count) bytes, an image of its size at most \(byteCount)",
-        remedy: "save the image anew")
+        remedy: "save the image again")
     }
   }
 
@@ -86,8 +86,8 @@ struct ImageLimits {
     partCount = count > Self.parts ? count : partCount + count
     guard partCount <= Self.parts else {
       throw ImageError(
-        .tooLarge, name, "it is in more than \(Self.parts) parts, of which no more are read",
-        remedy: "save the image anew")
+        .tooLarge, name, "it has more than \(Self.parts) parts, the most that are read",
+        remedy: "save the image again")
     }
   }
 

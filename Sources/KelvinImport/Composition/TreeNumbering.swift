@@ -23,7 +23,7 @@ package struct TreeNumbering {
     self.refusal = refusal
     places.reserveCapacity(keys.count)
     for (place, key) in keys.enumerated() {
-      guard places.updateValue(place, forKey: key) == nil else { throw refusal("\(name(place)) is there twice") }
+      guard places.updateValue(place, forKey: key) == nil else { throw refusal("\(name(place)) is defined twice") }
     }
   }
 

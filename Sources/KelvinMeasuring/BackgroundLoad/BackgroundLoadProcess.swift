@@ -30,7 +30,7 @@ package final class BackgroundLoadProcess: BackgroundLoad {
     do throws(StartFailure) {
       connection = try launcher.launchBackgroundLoad(load.items.map { "\($0.name)=\($0.text)" })
     } catch {
-      throw BenchmarkError.startFailed("the load beside the model: \(error.description)")
+      throw BenchmarkError.startFailed("the background load:  \(error.description)")
     }
   }
 

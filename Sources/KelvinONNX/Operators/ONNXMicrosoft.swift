@@ -64,7 +64,7 @@ extension ONNXOperation {
   /// Returns a mandatory attribute that is a positive count.
   func count(_ name: String) throws -> Int {
     guard let value = node.attributes[name]?.integer, (1..<(1 << 31)).contains(value) else {
-      throw emitter.invalid("\(name) is missing or none of 1 to 2^31 - 1")
+      throw emitter.invalid("\(name) is missing or not from 1 to 2^31 - 1")
     }
     return value
   }

@@ -50,7 +50,7 @@ extension ONNXMapper {
       return Int(saturating: floor(Double(length + 1) * frequency / rate))
     }
     guard step >= 0, bin(0) >= 0, bin(filters + 1) < bins else {
-      throw c.emitter.invalid("its edges lie outside a spectrum of \(bins) bins")
+      throw c.emitter.invalid("its edges are outside a spectrum of \(bins) bins")
     }
     let matrix = try c.emitter.table(scalar, [bins, filters]) {
       var matrix = [Double](repeating: 0, count: bins * filters)

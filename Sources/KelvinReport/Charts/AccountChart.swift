@@ -7,7 +7,7 @@ enum AccountChart {
     let accounts = input.accounts.filter { $0.account.total.isFinite && $0.account.total > 0 }
     guard !accounts.isEmpty || !input.checks.isEmpty else { return "" }
     return """
-      <section id="account"><h2>Where the time goes</h2>\(accounts.isEmpty ? "" : chart(accounts))\
+      <section id="account"><h2>Time breakdown</h2>\(accounts.isEmpty ? "" : chart(accounts))\
       \(checks(input.checks))</section>
       """
   }

@@ -188,7 +188,7 @@ package struct IterationExpectation: Hashable, Sendable {
   package enum Basis: String, Hashable, Sendable {
     case constant = "a constant of the model"
     case measured
-    case assumed = "assumed: --trips says otherwise"
+    case assumed = "assumed; --trips sets it"
   }
 
   package var loop: String

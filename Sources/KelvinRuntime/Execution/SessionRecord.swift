@@ -113,7 +113,7 @@ package struct SessionRecord {
   }
 
   mutating func enter(_ region: String, trip: Int) {
-    open.append((append(.region("\(region), trip \(trip + 1)"), Self.clock.now), place))
+    open.append((append(.region("\(region), iteration \(trip + 1)"), Self.clock.now), place))
     place.regions.append(region)
     place.trips.append(trip + 1)
   }

@@ -22,7 +22,7 @@ extension StreamComparison {
     }
     func watts(_ value: Double) -> String { HumanReadable.significant(value) + " W" }
     return (what + ", seed \(simulation.seed)").wrapped()
-      + ("Envelope \"\(envelope.name)\": \(watts(envelope.sustainableWatts)) for ever, \(watts(envelope.fullLoadWatts))"
+      + ("Envelope \"\(envelope.name)\": \(watts(envelope.sustainableWatts)) sustained, \(watts(envelope.fullLoadWatts))"
       + " at full load, \(watts(envelope.idleWatts)) idle; τ \(HumanReadable.seconds(envelope.fast.tau)) and"
       + " \(HumanReadable.seconds(envelope.slow.tau)). No temperature is known or shown.").wrapped()
   }

@@ -33,7 +33,7 @@ public struct DefaultModel: Hashable, Sendable {
     // The XDG specification requires relative paths to be ignored.
     if let folder = environment["XDG_CONFIG_HOME"], folder.isRootedPath { return "\(folder)/kelvin/default-model.json" }
     guard let home = environment["HOME"], home.isRootedPath else {
-      throw .missingModel("there is no place for a default model: neither XDG_CONFIG_HOME nor HOME is set")
+      throw .missingModel("there is no folder for a default model: neither XDG_CONFIG_HOME nor HOME is set")
     }
     return "\(home)/.config/kelvin/default-model.json"
   }
@@ -47,7 +47,7 @@ public struct DefaultModel: Hashable, Sendable {
     guard FileManager.default.fileExists(atPath: file) else { return nil }
     let document: Document
     do { document = try JSONText.decode(Document.self, from: try LocalFile.read(file)) } catch {
-      throw .missingModel("'\(file)' does not name the default model; configure it again: kelvin use MODEL")
+      throw .missingModel("'\(file)' does not name the default model; set it again: kelvin use MODEL")
     }
     return DefaultModel(
       url: URL(filePath: document.model), labels: document.labels,
@@ -81,5 +81,5 @@ public struct DefaultModel: Hashable, Sendable {
 
   /// The error message where no default model is configured.
   package static let absence =
-    "no model is named, and no default is configured; configure one: kelvin use MODEL, or DefaultModel.configure()"
+    "no model is named, and there is no default model; set one: kelvin use MODEL, or DefaultModel.configure()"
 }

@@ -48,7 +48,7 @@ extension DetectionHead {
         let told = among.filter { $0.name.lowercased().contains(sign) }
         if told.count == 1 { return told[0] }
       }
-      throw none(all, "one that is '\(field)'")
+      throw none(all, "an output for '\(field)'")
     }
     let boxes = try choose(
       boxesOutput, "boxes", ["box"], among: floats.filter { $0.shape.count >= 2 && columns($0) == 4 })

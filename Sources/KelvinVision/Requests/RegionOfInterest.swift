@@ -7,7 +7,7 @@ extension NormalizedRect {
   func pixels(of size: ImageSize) throws(VisionError) -> PixelRect {
     guard isWithinImage else {
       throw .invalidRequest(
-        "the region of interest, \(width) x \(height) at (\(origin.x), \(origin.y)), does not lie "
+        "the region of interest, \(width) x \(height) at (\(origin.x), \(origin.y)), is not "
           + "within the image, 1 x 1 from its lower left corner")
     }
     let rect = toImageCoordinates(size, origin: .upperLeft)

@@ -105,7 +105,7 @@ public struct SegmentedImages: EvaluationDataset {
     guard categories.count < Int(SegmentedImage.noClass) else {
       throw .invalidRequest(
         "'\(path)' has \(categories.count) categories; a label map holds "
-          + "\(SegmentedImage.noClass - 1) beside the background")
+          + "\(SegmentedImage.noClass - 1) besides the background")
     }
     let numbers = Dictionary(zip(categories.map(\.id), UInt8(1)...)) { first, _ in first }
     let annotations = document.annotationsByImage
