@@ -24,11 +24,6 @@ check_schema() {  # interpreter, package, what dev/generate-schemas.py calls it
   "$1" dev/generate-schemas.py --check "$3" || complain "the field numbers are not what $2 gives: run dev/generate-schemas.py $3"
 }
 
-# The rules of dev/prose.py that apply everywhere.
-prose_rules=(
-  sentence_length paragraph_length document_size document_openings document_terms figures_in_design comment_openings comment_terms
-  commit_subjects)
-
 check_format() {  # files and folders; all Swift files of the project if there are none
   [ $# -gt 0 ] || set -- Package.swift Sources Tests Examples bench
   swift format lint --strict --parallel --recursive --configuration .swift-format "$@"
@@ -36,7 +31,7 @@ check_format() {  # files and folders; all Swift files of the project if there a
 
 check_sources() {
   python3 dev/source_rules.py || failed=1
-  python3 dev/prose.py "${prose_rules[@]/#/--rule=}" >&2 || complain "the English breaks a rule of dev/prose.py"
+  python3 dev/prose.py >&2 || complain "the English breaks a rule of dev/prose.py"
   check_format || complain "the format of Swift files differs from .swift-format: run swift format -i on them"
   if command -v glslc > /dev/null; then
     dev/build-shaders.sh --check || complain "Shaders/spv is stale: run dev/build-shaders.sh"

@@ -129,6 +129,12 @@ def faults_of_prose():
         yield prose.comment_terms, {"files": {GRAPH: f"/// {text}"}}, f"{GRAPH}:1: '{term}'"
         yield prose.message_terms, {"files": {GRAPH: f'let a = "{text}"'}}, f"{GRAPH}:1: '{term}'"
     yield prose.comment_terms, {"files": {GRAPH: "/// It is spelled\n/// out."}}, f"{GRAPH}:1: 'spelled out'"
+    for text, phrase in [
+        ("It lies there.", "lies"), ("A loop's trip.", "trip"), ("Make it anew.", "anew"), ("Nobody reads it.", "Nobody"),
+        ("The key means nothing.", "means nothing"), ("A map, this is none.", "is none"), ("It is of no kind.", "of no kind"),
+        ("Kept for want of memory.", "for want of"), ("Read before it is known how large it is.", "how large it is"),
+    ]:
+        yield prose.message_terms, {"files": {GRAPH: f'let a = "{text}"'}}, f"{GRAPH}:1: '{phrase}'"
     for subject in ["cpu: add " + "x" * 70, "Adds a kernel", "cpu: adds a kernel", "cpu: what a kernel does", "cpu, gpu"]:
         yield prose.commit_subjects, {"commits": [("1234567", subject)]}, "commit 1234567: "
 
@@ -165,7 +171,8 @@ def allowed_prose():
             yield rule, {"files": {GRAPH: text}}, text
     for text in ["there is no memory", "it is no longer valid", "it is not a shape", "is nothing"]:
         yield prose.negated_nouns, {"files": {GRAPH: f'let a = "{text}"'}}, text
-    yield prose.message_terms, {"files": {GRAPH: 'let key = "picture"'}}, "a key"
+    for text in ["picture", "SELECT id FROM pictures", "give --trips 5", "none of them has a name", "there are none"]:
+        yield prose.message_terms, {"files": {GRAPH: f'let a = "{text}"'}}, text
     for subject in ["cpu: add a kernel", "docs/guide, dev: process what remains", "ci: embed a table", 'Revert "Anything"']:
         yield prose.commit_subjects, {"commits": [("1234567", subject)]}, subject
 

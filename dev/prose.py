@@ -30,7 +30,8 @@ LINE_LIMITS = {"README.md": 150, "Architecture.md": 200}
 DESIGN = "docs/design/"
 DESIGN_WORDS = 1500
 
-DOCUMENTS = {"README.md", "Python/README.md", "Architecture.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"}
+DOCUMENTS = {
+    "README.md", "Python/README.md", "Architecture.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "bench/README.md"}
 GENERATED_DOCUMENTS = {"docs/coverage.md", "docs/gpu-shader-report.md", "docs/operators.md"}
 COMMENTED_PLACES = (
     "Sources/", "Tests/", "dev/", "bench/", "Shaders/", "Examples/", "Python/", ".ci/", "Makefile", "Package.swift")
@@ -41,6 +42,8 @@ COMMENT_OPENING = re.compile(rf"(?:(?:Parameter )?\w+: )?(?P<opening>{OPENING.pa
 IS_NO = re.compile(
     r"(?<!\bthere )\b(?:is|are|was|were|be) no (?!(?:longer|more|less|fewer|larger|smaller|other|need|reason|way)\b)\w+",
     re.IGNORECASE)
+# SQL names the tables and columns of an index's format.
+SQL = re.compile(r"\b(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|CREATE (?:TABLE|INDEX|VIRTUAL)|JOIN|WHERE|PRAGMA) ")
 FIGURE = re.compile(
     r"(?<![\w.])\d[\d.,]*(?:[\s-]?(?:ns|ms|[uµμ]s|s|kB|[KMG]i?B(?:/s)?|GFLOP/s|%)(?!\w)|\s?×(?!\s?\d)| times as\b)")
 LIMIT_MARK = "<!-- figure: limit -->"
@@ -64,7 +67,26 @@ TERMS = {
     r"padded pasts?": "KV cache",
     r"handicaps?": "extra cost",
 }
-TERM = re.compile("|".join(rf"(?P<t{number}>\b(?:{term})\b)" for number, term in enumerate(TERMS)), re.IGNORECASE)
+# Phrases that hide in messages what is wrong: a pattern, and a plain phrase.
+PHRASES = {
+    r"(?<!-)trips?": "iteration",
+    r"lies?|lying": "is, has, does not fit",
+    r"anew": "again",
+    r"nobody": "name the subject, or use 'not'",
+    r"(?:means?|says?) nothing": "is not known, does not apply",
+    r"(?<!there )(?:is|are) none(?! of them)": "is not a …",
+    r"of no (?:known|kind|such)": "unknown",
+    r"for want of": "because … is missing",
+    r"what (?:is|it is) (?:there|for)|how (?:many|large) (?:there are|that is|it is)": "name it: the number, the size, the role",
+}
+
+
+def alternatives(terms):
+    """A pattern with a numbered group for each term."""
+    return re.compile("|".join(rf"(?P<t{number}>\b(?:{term})\b)" for number, term in enumerate(terms)), re.IGNORECASE)
+
+
+TERM, MESSAGE_TERM = alternatives(TERMS), alternatives(TERMS | PHRASES)
 SUBJECT = re.compile(r"[a-z][\w./+-]*(?:, [a-z][\w./+-]*)*: (?P<verb>[a-z][\w-]*)\b")
 # First words that no imperative has, and imperatives that end as other forms do.
 NOT_IMPERATIVE = re.compile(r"(?:.*(?:ed|ing|[^s]s)|a|an|all|any|every|each|it|its|no|not|some|the|this|what|where|who)$")
@@ -87,10 +109,11 @@ def commented(tree):
 
 
 def messages(tree):
-    """Path and messages of each source of Swift: the literals of more than one word."""
+    """Path and messages of each source of Swift: the literals of more than one word that are not SQL."""
     for path in tree.under("Sources", ".swift"):
         if "/Generated/" not in path:
-            yield path, [literal for literal in reader.literals(tree.text(path)) if " " in literal.text.strip()]
+            literals = reader.literals(tree.text(path))
+            yield path, [literal for literal in literals if " " in literal.text.strip() and not SQL.search(literal.text)]
 
 
 def sentences(paragraphs):
@@ -179,10 +202,11 @@ def figures_in_design(tree):
                     yield f"{path}:{number}: the figure '{match[0]}' belongs in bench/results; a limit is marked by {LIMIT_MARK}"
 
 
-def terms_in(path, lines):
+def terms_in(path, lines, pattern=TERM):
+    terms = list((TERMS | PHRASES).values())
     for line, text in lines:
-        for match in TERM.finditer(text):
-            yield f"{path}:{line}: '{match[0]}': the term is '{list(TERMS.values())[int(match.lastgroup[1:])]}'"
+        for match in pattern.finditer(text):
+            yield f"{path}:{line}: '{match[0]}': the term is '{terms[int(match.lastgroup[1:])]}'"
 
 
 def document_terms(tree):
@@ -199,7 +223,7 @@ def comment_terms(tree):
 
 def message_terms(tree):
     for path, literals in messages(tree):
-        yield from terms_in(path, sentences(literals))
+        yield from terms_in(path, sentences(literals), MESSAGE_TERM)
 
 
 def commit_subjects(tree):
