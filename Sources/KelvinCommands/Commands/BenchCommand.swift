@@ -73,8 +73,7 @@ struct BenchCommand: ParsableCommand, ModelCommand {
       """
       Let another process use a share of a device, memory bandwidth or caches during the run: cpu=0.3, memory=4GB/s, \
       cache=16MB. Repeatable.
-      """
-        + "Repeatable.", valueName: "what=amount"),
+      """, valueName: "what=amount"),
     transform: { try NamedText($0, option: "coload", form: "WHAT=AMOUNT") })
   var coload: [NamedText] = []
 
@@ -117,8 +116,7 @@ struct BenchCommand: ParsableCommand, ModelCommand {
       """
       Fit an envelope to this machine's sensors, for --envelope, instead of comparing: idle, full load for \
       --duration (default: 240), idle, twice as long in total.
-      """
-        + "(default: 240), rest, in all twice as long.", valueName: "file.json"))
+      """, valueName: "file.json"))
   var calibrate: String?
 
   @Flag(help: "Do not compare the outputs with the reference device's.")
