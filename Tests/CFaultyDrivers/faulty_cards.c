@@ -9,7 +9,7 @@ void faulty_describe(VkPhysicalDeviceProperties2 *all, FaultyCard card) {
   properties->deviceType = isDiscrete ? VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU : VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU;
   properties->vendorID = isDiscrete ? 0x10DE : 0x8086;
   if (card != FaultyCardSmall) return;
-  // The least that Vulkan 1.1 asks of a device.
+  // The minimum limits of Vulkan 1.1.
   properties->limits.maxTexelBufferElements = 65536;
   properties->limits.maxStorageBufferRange = 1 << 27;
   properties->limits.maxComputeWorkGroupCount[0] = 65535;

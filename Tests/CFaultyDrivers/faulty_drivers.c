@@ -156,7 +156,7 @@ static Word failed(int index, const Word *words, int code) {
   return answer(index, words, code);
 }
 
-/// A call that does not return in time, nor does anything when it does.
+/// A call that returns too late and has no effect.
 static Word stuck(int index, const Word *words, int code) {
   note_failure();
   wait_for_order();
@@ -316,7 +316,7 @@ static Word list_opencl(const Word *words) {
   return CL_SUCCESS;
 }
 
-/// Waits for what the queues are really at, so that nothing of one trial is at work in the next.
+/// Waits for the real work of the queues, so that no work of one trial runs in the next.
 static void settle(void) {
   VkQueue queue = atomic_exchange(&vulkanQueue, NULL);
   if (queue != NULL) realWait(queue);
@@ -325,7 +325,7 @@ static void settle(void) {
   if (other != NULL) finish(other);
 }
 
-/// Notes the queues that are at work, and those that go.
+/// Records the queues with work, and the destroyed ones.
 static void watch(int index, const Word *words) {
   if (index == Index_vkQueueSubmit) vulkanQueue = (VkQueue)words[0];
   else if (index == Index_vkDestroyDevice) vulkanQueue = NULL;

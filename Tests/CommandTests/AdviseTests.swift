@@ -7,7 +7,7 @@ import Testing
   func documentPageAndPlans() throws {
     let folder = TemporaryFolder()
     let (page, plans) = ("\(folder.path)/page.html", "\(folder.path)/plans")
-    // On few processors what a frame takes cannot be held on this envelope: its clock falls within seconds.
+    // With few processors this envelope cannot sustain the frames: its clock falls within seconds.
     let envelope = folder.write(Self.narrow, "narrow.json")
     let result = Kelvin.run(
       [
@@ -58,7 +58,7 @@ import Testing
     }
     """
 
-  /// Statuses of those that are no slip of the command line: a name that nothing has, and a device that is not here.
+  /// Statuses of errors that are not usage errors: an unknown name, and a missing device.
   private static let others: [String: Int32] = ["--envelope toaster": 65, "--units vulkan:99": 69]
 
   @Test(

@@ -2,9 +2,9 @@ import KelvinBasics
 import TestSupport
 import Testing
 
-/// Model files that are not what they claim to be: one clear error, status 65, never a crash.
+/// Invalid model files give one clear error and status 65, never a crash.
 @Suite struct BadModelTests {
-  /// Reads a model in every way the tool has, and expects the same refusal.
+  /// Reads a model with every command, and expects the same error.
   private func expectRefusal(_ path: String, _ label: String, mentions: String? = nil) {
     for arguments in [["inspect", path], ["plan", path, "--json"]] {
       let result = Kelvin.run(arguments)
@@ -111,7 +111,7 @@ import Testing
     var random = SeededGenerator(seed: seed)
     let folder = TemporaryFolder()
     var bytes = TemporaryFolder.read(Kelvin.digits)
-    // Damage lies where structure is: at the beginning, in the nodes, or at the end.
+    // Damages the structure: at the beginning, in the nodes, or at the end.
     for _ in 0..<(1 + Int(random.next() % 8)) {
       let zone = [0..<4096, bytes.count - 4096..<bytes.count, 0..<bytes.count][Int(random.next() % 3)]
       bytes[zone.lowerBound + Int(random.next() % UInt64(zone.count))] = UInt8(truncatingIfNeeded: random.next())

@@ -25,13 +25,13 @@ import Testing
       #expect((start["total"]?.number ?? 0) >= parts.reduce(0, +) - 1e-9)
     }
     #expect(report["partial"] == .bool(false))
-    // Nothing is left of the caches and requests of the starts.
+    // The caches and requests of the starts are removed.
     #expect(TemporaryFolder.entries(folder.path) == ["samples.csv"])
     let lines = String(decoding: TemporaryFolder.read(table), as: UTF8.self).split(separator: "\n")
     #expect(lines.count { $0.hasPrefix("cpu,warm,") } >= 12)
   }
 
-  /// dev/check-journal.py works every number out again from the raw seconds.
+  /// dev/check-journal.py computes every number again from the raw seconds.
   @Test(.slow) func reportNumbersFollowFromTheJournal() throws {
     let folder = TemporaryFolder()
     let (journal, page) = ("\(folder.path)/run.jsonl", "\(folder.path)/page.html")
@@ -150,7 +150,7 @@ import Testing
         #expect(taken.status == 0, "\(command[0]): \(taken)")
       }
     }
-    // Another model does not take it.
+    // Another model rejects the plan.
     let refused = Kelvin.run(["plan", Kelvin.digitsPackage, "--plan", plan])
     #expect(refused.status == 65 && refused.errors.contains("another model"), "\(refused)")
   }
@@ -167,7 +167,7 @@ import Testing
     #expect(result.errors.contains(plans.first ?? "no plan"), "\(result)")
   }
 
-  /// A process that was started with a signal's number, sent to it as soon as it has said something.
+  /// Starts a process and sends it a signal after its first output.
   private func interrupted(_ arguments: [String], folder: TemporaryFolder, times: Int) -> ToolResult {
     // The shell waits for the report's folder to be made, by which the bench is under way.
     let script = """
@@ -187,7 +187,7 @@ import Testing
     let result = interrupted(
       bench("--workload", "stream", "--duration", "600", "--report", page, "--json"), folder: folder, times: 1)
     #expect(result.status == 130, "\(result)")
-    // Either something had been measured, and then it is reported, or it is said that nothing was.
+    // The output reports the measurements, or says that there are none.
     if result.output.isEmpty {
       #expect(result.errors.contains("cancelled"), "\(result)")
     } else {

@@ -10,7 +10,7 @@ final class CollectionFixture: Sendable {
     for (name, image) in images { folder.write(TemporaryFolder.read("\(Self.images)/\(image)"), name) }
   }
 
-  /// Many different files that show one digit: what follows a PNG's end is not read.
+  /// Many different files that show one digit: bytes after a PNG's end are not read.
   func fill(_ count: Int) {
     let image = TemporaryFolder.read("\(Self.images)/9_0125.png")
     for number in 0..<count { folder.write(image + Array("\(number)".utf8), "\(number).png") }

@@ -56,7 +56,7 @@ import Testing
   @Test(.enabled(if: CollectionTests.hasSQLite, "needs the sqlite3 program"))
   func imagesWithoutSharedLabelAreCounted() throws {
     #expect(fixture.index().status == 0)
-    // Of ten digits every image keeps half, and so shares some with any other.
+    // Every image keeps half of the ten digits, so any two images share some.
     let forget = """
       sqlite3 "$2/.kelvin-index.sqlite" "DELETE FROM observations WHERE picture NOT IN (SELECT picture FROM observations \
       JOIN labels ON labels.id = label WHERE name = 'nine' AND confidence > 0.5)"; exec "$0" "$@"
@@ -137,7 +137,7 @@ import Testing
     #expect(names.contains(folder + Array("line\nfeed\u{1B}[31m.png".utf8)))
     let table = fixture.search("nine")
     #expect(table.output.contains("line\\nfeed\\u{1B}[31m.png") && table.output.contains("n\\xE9.png"), "\(table)")
-    // The second run knows them, and complains of what it cannot keep alone.
+    // The second run recognizes them, and reports only the files that it cannot store.
     let again = fixture.index()
     #expect(again.errorLines.count == 1 && again.errors.contains("pipe.jpg"), "\(again)")
   }
@@ -180,7 +180,7 @@ import Testing
     let library = TemporaryFolder()
     library.write("no library", "libsqlite3.so.0")
     let result = Kelvin.run(["search", fixture.folder.path, "nine"], environment: ["LD_LIBRARY_PATH": library.path])
-    // The folder has no index: what is looked for first is the file.
+    // The folder has no index: the command looks for the file first.
     #expect(result.status == 65, "\(result)")
     let indexed = Kelvin.run(
       ["index", fixture.folder.path, "--model", Kelvin.digitsPackage, "--units", "cpu"],

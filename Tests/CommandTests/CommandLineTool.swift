@@ -27,7 +27,7 @@ enum Kelvin {
   static let digitsPackage = "\(root)/Examples/Digits/Digits.mlpackage"
   static func image(_ name: String) -> String { "\(root)/Examples/Digits/images/\(name)" }
 
-  /// The tool lies beside the test runner.
+  /// The tool is in the folder of the test runner.
   static let path: String = {
     var buffer = [CChar](repeating: 0, count: 4096)
     let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)
@@ -35,7 +35,7 @@ enum Kelvin {
     return runner[..<(runner.lastIndex(of: "/") ?? runner.startIndex)] + "/kelvin"
   }()
 
-  /// The folder of drivers' own caches while the tests run.
+  /// The folder of the drivers' caches while the tests run.
   private static let home = TemporaryFolder()
 
   /// Runs the tool to its end, without a cache unless the arguments name one. A run of more than a minute is killed.

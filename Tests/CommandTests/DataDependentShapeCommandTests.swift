@@ -12,7 +12,7 @@ import Testing
     return try JSONValue(result.output)
   }
 
-  /// Twelve numbers of which as many are positive as is said.
+  /// Twelve numbers with the given number of positive ones.
   private func input(_ positive: Int, _ folder: TemporaryFolder) -> String {
     "x=" + folder.write(NumPyFile.bytes(shape: [3, 4], float32: { $0 < positive ? 1 : -1 }), "x\(positive).npy")
   }
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test func planListsGraphsThatNoSampleRunReached() throws {
-    // Made-up numbers are no shape of its other input.
+    // Made-up numbers are not a valid shape of its other input.
     let model = "\(Kelvin.root)/Tests/Vectors/DataSizes/Unsampled/reshaped.onnx"
     let result = Kelvin.run("plan", model, "--units", "cpu-only", "--no-cache", "--verbose")
     #expect(result.errors.contains("it is left out (--input gives a run its inputs)"), "\(result)")

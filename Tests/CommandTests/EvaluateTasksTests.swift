@@ -53,7 +53,7 @@ import Testing
     #expect(document["images"]?.number == 2)
     let one = try #require(document["results"]?[0])
     let (red, blue) = (12.0 * 16, 10.0 * 16)
-    // Of both images together; in the second two rows of blue are not judged.
+    // Over both images; two rows of blue in the second are ignored.
     #expect(share(one, "background") == 1)
     #expect(share(one, "red thing") == (2 * red - 96) / (2 * red))
     #expect(share(one, "blue thing") == (2 * blue - 32) / (2 * blue - 32 + 96))
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test func dataSetClassesAreMatchedByName() throws {
-    // The data set numbers the same classes otherwise.
+    // The data set numbers the same classes differently.
     try dataset(Self.scene().map { [3, 2, 1, 0][Int($0)] })
     folder.write("blue thing\nclass 2\nRed_Thing\nbackground\n", "set/classes.txt")
     let result = evaluate(Self.segmenter, "\(folder.path)/set", "--json")

@@ -111,7 +111,7 @@ import Testing
     for one in results {
       let device = one["model"]?.text?.hasPrefix("cpu") == true ? "cpu" : "reference"
       #expect(one["devices"]?[device]?.number.map { $0 > 0 } == true, "\(result.output)")
-      // More than the model's files, less than a machine has.
+      // More than the size of the model's files, less than the machine's memory.
       #expect(one["peakMemory"]?.number.map { $0 > 1e6 && $0 < 1e10 } == true, "\(result.output)")
     }
     let page = "\(folder.path)/page.html"

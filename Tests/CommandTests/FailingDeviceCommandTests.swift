@@ -27,7 +27,7 @@ struct FailingDeviceCommandTests {
     #expect(result.errorLines.isEmpty)
   }
 
-  /// Neither the command nor its end waits for the driver. The calls are none that may compile, which have longer.
+  /// Neither the command nor its exit waits for the driver. The calls are none that may compile, which have longer.
   @Test(arguments: ["vulkan:0", "opencl:0"])
   func stuckCallIsReportedAndTheResultIsCorrect(device: String) throws {
     let function = try #require(["vulkan:0": "vkAllocateMemory", "opencl:0": "clCreateBuffer"][device])

@@ -7,7 +7,7 @@ import Testing
 @Suite struct HostileStringTests {
   static let evil = "a\u{1B}[31mred\u{202E}gnp\u{9B}2J\u{2028}\u{200B}\nkelvin: error: fake\r\u{7}\u{7F}z"
 
-  /// Nothing but printable characters and line feeds, and no line that was not the tool's to write.
+  /// Only printable characters and line feeds, and only lines of the tool itself.
   private func expectClean(_ result: ToolResult, _ label: String) {
     for text in [result.output, result.errors] {
       let bad = text.unicodeScalars.filter { scalar in

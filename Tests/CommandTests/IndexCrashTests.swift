@@ -22,7 +22,7 @@ import Testing
     let file = "\(fixture.folder.path)/.kelvin-index.sqlite"
     var (last, largest) = (0, 0)
     for attempt in 0..<Self.kills {
-      // From before the file is there to well into the work; no run is long enough to do all.
+      // From before the file exists until well into the work; no run is long enough to finish.
       let delay = 20_000 + attempt * 13_367 % 180_000
       _ = fixture.index("--workers", "1", killAfter: delay)
       let isThere = access(file, F_OK) == 0
@@ -31,7 +31,7 @@ import Testing
         #expect(check == "ok\n", "after \(delay) microseconds: \(check)")
         let tables = sqlite(file, "SELECT count(*) FROM sqlite_schema WHERE name = 'pictures'")
         if tables == "1\n" {
-          // All of an image is there, or nothing.
+          // The index has all rows of an image, or none.
           let halves = sqlite(
             file,
             "SELECT count(*) FROM pictures WHERE NOT EXISTS (SELECT 1 FROM observations WHERE picture = pictures.id)")

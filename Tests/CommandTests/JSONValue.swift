@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A JSON document, to be looked into by key and position.
+/// A JSON document with access by key and position.
 enum JSONValue: Decodable, Equatable {
   case null
   case bool(Bool)

@@ -5,7 +5,7 @@ import Testing
 @Suite struct LimitTests {
   private static let vast = 1 << 33
 
-  /// Goes round 2^60 times.
+  /// A loop of 2^60 iterations.
   private static let endless = ONNXFile.loop(trips: 1 << 60)
 
   @Test(arguments: ["predict", "profile", "bench", "plan"])
@@ -14,7 +14,7 @@ import Testing
     let path = folder.write(ONNXFile.rectifier(Self.vast), "vast.onnx")
     let more = ["predict": ["--seed", "1", "--output-dir", folder.path], "plan": ["--trial"]][command] ?? []
     let result = Kelvin.run([command, path, "--units", "cpu-only"] + more)
-    // A plan with a trial that cannot be made still stands.
+    // A plan stays valid if its trial fails.
     #expect(result.signal == nil && (result.status == 70 || command == "plan"), "\(result)")
     #expect(result.errorLines.count == (result.status == 0 ? 0 : 1), "\(result)")
   }
@@ -47,7 +47,7 @@ import Testing
     #expect(Kelvin.run(["plan", Kelvin.digits, "--max-memory=\(text)"]).status == 64)
   }
 
-  /// Address space in MB: from what does not hold the program's own libraries to what holds all of it.
+  /// Address space in MB: from too little for the program's libraries to enough for all.
   private static let ladder = [60, 100, 150, 200, 250, 300, 400, 600, 800, 1000, 1500, 2000]
 
   @Test(
@@ -58,7 +58,7 @@ import Testing
     let folder = TemporaryFolder()
     let more = arguments[0] == "predict" ? ["--output-dir", folder.path] : []
     let result = Kelvin.run(arguments + more, shell: "ulimit -v \(megabytes * 1000)")
-    // 127: the system could not start the program at all. A signal would be the test's own after a minute, or a crash.
+    // 127: the system could not start the program. A signal means a timeout of the test, or a crash.
     #expect([0, 69, 70, 127].contains(result.status), "\(megabytes) MB: \(result)")
     if result.status == 0 { #expect(!result.output.isEmpty) } else { #expect(!result.errors.isEmpty) }
   }

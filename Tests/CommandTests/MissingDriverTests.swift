@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Machines whose loaders find no driver, or one that is none.
+/// Machines whose loaders find no driver, or an invalid one.
 struct MissingDriverTests {
   private static let folder: TemporaryFolder = {
     let folder = TemporaryFolder()

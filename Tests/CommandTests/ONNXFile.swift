@@ -56,7 +56,7 @@ enum ONNXFile {
     return field(1, 8) + field(7, graph) + field(8, field(1, "") + field(2, 17))
   }
 
-  /// `y = x · w · w` in a loop, whose matrix of 4 x 4 numbers lies in a file that only the loop's body names.
+  /// `y = x · w · w` in a loop, whose matrix of 4 x 4 numbers is in a file that only the loop's body names.
   static func loop(weightsIn location: String) -> [UInt8] {
     func scalar(_ name: String, _ type: UInt64) -> [UInt8] {
       field(1, name) + field(2, field(1, field(1, type) + field(2, [UInt8]())))

@@ -168,7 +168,7 @@ private struct SmallProblem {
     return total
   }
 
-  /// The cheapest set of links over which every wanted device is reached.
+  /// The cheapest set of links that reaches every wanted device.
   private func copies(of bytes: Int, from home: String, to wanted: Set<String>) -> Double? {
     let edges = links.flatMap { from, targets in
       targets.map { (from: from, to: $0, seconds: $1.latency + Double(bytes) / $1.bytesPerSecond) }

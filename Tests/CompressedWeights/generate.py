@@ -1,4 +1,4 @@
-"""Writes ML Programs whose outputs are compressed weights, and what the weights are.
+"""Writes ML Programs whose outputs are compressed weights, and the expected elements of the weights.
 
 The expected elements come from coremltools' own numpy `decompress` of each operation; those of joint compression from
 decompressing the whole model. README.md describes the files.

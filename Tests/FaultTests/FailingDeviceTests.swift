@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  /// The driver keeps the thread that called it, and whatever that holds.
+  /// The driver keeps the calling thread, and all that the thread holds.
   @Test(
     .slow,
     arguments: [
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  /// Everybody is told, not just who made the call.
+  /// Every prediction gets the error, not only the one that made the call.
   @Test(.slow, arguments: Interface.allCases)
   func predictionsBesideAStuckCallComplete(interface: Interface) async {
     await #expect(processExitsWith: .success) { [interface] in
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  /// One kernel that a compiler does not take is no reason to do without the device. PoCL's are tried together first, then
+  /// One kernel that does not compile does not disable the device. PoCL's are tried together first, then
   /// one by one.
   @Test(arguments: [(Interface.vulkan, "vkCreateComputePipelines", -13, 2), (.opencl, "clBuildProgram", -11, 1)])
   func kernelThatDoesNotCompileRunsElsewhere(interface: Interface, function: String, code: Int32, first: Int) async {
@@ -113,7 +113,7 @@ import Testing
       let function = try #require(FailingDeviceTests.submission[interface])
       let machine = FaultyMachine(interface)
       let predictor = try machine.load()
-      /// Whether the device took part in the answer, which is right.
+      /// Whether the device took part in the correct answer.
       func isAsked(side: Int) throws -> Bool {
         let input = try FaultyMachine.input(0, side: side)
         let expected = try FaultyMachine.expected([input])[0]
@@ -203,7 +203,7 @@ import Testing
     }
   }
 
-  /// The message names the failure and why no other device answers.
+  /// The message names the failure and the reason why no other device answers.
   @Test func failureIsReportedWhenNoFallbackRemains() async {
     await #expect(processExitsWith: .success) {
       let input = try FaultyMachine.input(0)

@@ -31,13 +31,13 @@ struct FaultMatrix {
     static let all = Interface.allCases.flatMap { interface in cards.map { Setting(interface: interface, card: $0) } }
   }
 
-  /// How often each came.
+  /// The count of each outcome.
   struct Tally: Codable {
-    /// Trials, those of them whose fault was reached, and those that had to be answered without the device.
+    /// The numbers of trials, of trials that reached their fault, and of trials answered without the device.
     var trials = 0, reached = 0, elsewhere = 0
     /// The number of trials with a call that does not return.
     var stuck = 0
-    /// Predictions, and loadings, that ended so.
+    /// The numbers of predictions and of loads with this outcome.
     var right = 0, errors = 0
     /// Descriptions of wrong behaviour.
     var findings: [String] = []

@@ -11,11 +11,11 @@ import Synchronization
 /// A disabled device is never used again, so the next round begins with a newly discovered device.
 struct FaultRounds {
   struct Tally: Sendable {
-    /// Rounds, and those of them whose fault was reached.
+    /// The numbers of rounds, and of rounds that reached their fault.
     var rounds = 0, reached = 0
-    /// Predictions and loadings that ended so.
+    /// The numbers of predictions and of loads with this outcome.
     var right = 0, errors = 0
-    /// Devices that were taken out.
+    /// The number of disabled devices.
     var lost = 0
     /// Descriptions of wrong behaviour.
     var findings: [String] = []
@@ -110,7 +110,7 @@ struct FaultRounds {
       .contains { function.hasPrefix($0) }
   }
 
-  /// Loads or takes what is loaded, and predicts from two threads at once.
+  /// Loads the model unless it is loaded, and predicts from two threads at once.
   private mutating func work(_ interface: Interface, _ subject: Subject, loads: Bool, _ fault: Fault) async {
     let predictor: Predictor
     do {

@@ -89,7 +89,7 @@ struct FaultyMachine {
   }
 
   /// A prediction during which the device does not go on: it has all the time that it wants until a call has failed, and
-  /// little from then on. So a busy machine is no sick device.
+  /// little from then on. So a busy machine does not count as a failing device.
   func answer(_ predictor: Predictor, _ input: DictionaryFeatureProvider, during order: FaultyOrder) throws -> [Double]
   {
     faulty_order(order)
@@ -155,7 +155,7 @@ extension FaultyFault {
     order(function, call, false, code: 0, FaultyQueueHangs)
   }
 
-  /// The call itself never returns, before the next order.
+  /// The call does not return before the next order.
   static func stuck(in function: String, call: Int = 1, code: Int32 = 0) -> FaultyOrder {
     order(function, call, false, code: code, FaultyCallHangs)
   }

@@ -141,7 +141,7 @@ import Testing
     }
   }
 
-  /// The limit is that of the kernel on the device, which its compiler knows alone.
+  /// Only the device's compiler knows this limit of the kernel.
   @Test func kernelWithTooLargeGroupsRunsElsewhere() async {
     await #expect(processExitsWith: .success) {
       let input = try FaultyMachine.input(0)

@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  /// Each is one row that says why, and the CPU's models go on.
+  /// Each is one row with the reason, and models on the CPU still run.
   @Test(
     .slow,
     arguments: [

@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  /// A card into whose memory the host does not see.
+  /// A card whose memory the host cannot address.
   @Test func smallWeightsAreUploadedTogether() async {
     await #expect(processExitsWith: .success) {
       // Otherwise new memory is filled, by copies that would be counted.

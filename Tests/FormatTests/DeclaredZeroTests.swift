@@ -43,7 +43,7 @@ import Testing
     for size in [0, 1, 5] { #expect(try shapes(program.graph(["x": [size, 3]])) == [[size, 2]]) }
   }
 
-  /// As converters of images' networks write the sizes of an image.
+  /// Converters of image networks write the sizes of an image so.
   @Test func declaredZeroInLaterAxesMustBeGiven() throws {
     let program = try program(.single("Relu", input: [0, 3, 0, 0]))
     #expect(throws: (any Error).self) { try program.graph() }

@@ -9,7 +9,7 @@ import KelvinReference
 import TestSupport
 import Testing
 
-/// Tests that watch or take much memory run one at a time.
+/// Tests that measure or use much memory run one at a time.
 @Suite(.serialized) enum HeavyTests {}
 
 extension HeavyTests {

@@ -4,7 +4,7 @@ import KelvinImport
 import KelvinReference
 import Testing
 
-/// Layers of networks whose numbers are large for the file that has them, or rarely given.
+/// Layers of networks whose numbers are large for their file, or rare.
 @Suite struct LayerExtremeTests {
   private static let (deconvolution, pooling, slidingWindows, volumes, activation) = (100, 120, 1005, 1471, 130)
 

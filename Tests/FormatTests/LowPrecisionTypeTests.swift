@@ -7,7 +7,7 @@ import Testing
 
 /// Element types of ONNX of at most 8 bits.
 @Suite struct LowPrecisionTypeTests {
-  /// A floating-point type by its number in ONNX, and what its table in the standard says of it.
+  /// A floating-point type by its number in ONNX, with its table in the standard.
   struct Float: Sendable, CustomTestStringConvertible {
     let name: String
     let number, mantissaBits, lowestExponent: Int

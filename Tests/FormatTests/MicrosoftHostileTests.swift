@@ -31,7 +31,7 @@ extension HeavyTests {
   @Suite struct MicrosoftHostileTests {
     struct Case: Sendable, CustomTestStringConvertible {
       let kind: String
-      /// A number with which the model is one, and one with which it is refused.
+      /// A number with which the model is valid, and one with which it is refused.
       let (fitting, tooLarge): (Int, Int)
       let file: @Sendable (Int) -> ONNXFile
 

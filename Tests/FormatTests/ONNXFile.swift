@@ -57,7 +57,7 @@ struct ONNXFile {
     }
   }
 
-  /// A float tensor whose elements lie in another file.
+  /// A float tensor whose elements are in another file.
   static func external(_ name: String, _ shape: [Int], _ entries: [(String, String)]) -> [UInt8] {
     Wire.message {
       $0.packed(1, shape)
@@ -89,7 +89,7 @@ struct ONNXFile {
   mutating func rawInput(_ value: [UInt8]) { graph.bytes(11, value) }
   mutating func rawOutput(_ value: [UInt8]) { graph.bytes(12, value) }
 
-  /// Weights with a little of everything in them.
+  /// Weights of many kinds.
   mutating func ramp(_ name: String, _ shape: [Int]) {
     let count = shape.reduce(1, *)
     weights(name, (0..<count).map { Float($0 % 7) / 7 - 0.4 }, shape)

@@ -4,7 +4,7 @@ import KelvinImport
 import TestSupport
 import Testing
 
-/// Probit regressors and recommenders whose numbers cannot be: a second message of the model's type takes the place of the
+/// Probit regressors and recommenders with impossible numbers: a second message of the model's type replaces the
 /// first.
 @Suite struct RecommendationFileTests {
   private static let folder = "\(SharedFiles.projectRoot)/Tests/Vectors/Recommendation"

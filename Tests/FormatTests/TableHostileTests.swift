@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 extension HeavyTests {
-  /// Operations that stand for tables of numbers: a few bytes of a file ask for any size.
+  /// Operations that expand to tables of numbers: a few bytes of a file request any size.
   @Suite struct TableHostileTests {
     /// A model whose table is as large as a number says; with the one given it is refused.
     struct Case: Sendable, CustomTestStringConvertible {
@@ -99,7 +99,7 @@ extension HeavyTests {
       },
     ]
 
-    /// A sequence that grows by an element a node, which each keeps.
+    /// A sequence that each node extends by one element and keeps.
     @Test func manyLongSequencesAreRefused() async {
       await #expect(processExitsWith: .success) {
         func file(_ count: Int) -> [UInt8] {

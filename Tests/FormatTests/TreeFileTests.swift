@@ -4,7 +4,7 @@ import KelvinImport
 import KelvinONNX
 import Testing
 
-/// Trees whose numbers contradict each other, and support vectors that claim more than there is.
+/// Trees with contradictory numbers, and support vectors with missing elements.
 @Suite struct TreeFileTests {
   /// A regressor of one feature whose nodes are given as (tree, node, mode, feature, true child, false child).
   private static func onnx(

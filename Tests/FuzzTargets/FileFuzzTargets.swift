@@ -11,7 +11,7 @@ extension FuzzTarget {
     }
   ]
 
-  /// Pixels that an image may have here: the decoders are others' and take their time.
+  /// Pixels that an image may have here: the decoders are external and slow.
   private static let mostPixels = 1 << 12
 
   static let images = [

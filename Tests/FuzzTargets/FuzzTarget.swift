@@ -13,7 +13,7 @@ package struct FuzzTarget: Sendable {
   package let grammar: Grammar
   /// Bytes of the longest input that is worth trying: headers are where readers go wrong, and short inputs are fast.
   package let longest: Int
-  /// How many mutations the suite tries.
+  /// The number of mutations in the suite.
   package let trials: Int
   private let findSeeds: @Sendable () -> [[UInt8]]
   private let read: @Sendable (UnsafeRawBufferPointer) -> Ending

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// A folder of this process's own, in memory, that goes away with it.
+/// A folder in memory that is removed with the process.
 enum MemoryFolder {
   private static let root: String = {
     let path = "/dev/shm/kelvin-fuzz-\(getpid())"

@@ -18,7 +18,7 @@ static const char *named(kelvin_code code) {
   return code >= 0 && code <= 9 ? names[code] : "?";
 }
 
-// A call has to end with this code, its words holding these.
+// Expects this code, and a message that contains these words.
 static void expect(const char *what, kelvin_code got, kelvin_code wanted, const char *words) {
   if (got != wanted || (words && (!error || !strstr(error, words)))) {
     failures++;
@@ -179,7 +179,7 @@ static void texts(void) {
   kelvin_features_release(features);
 }
 
-// Whether a string is these bytes, with a zero behind them.
+// Whether a string has these bytes and a zero behind them.
 static bool is(kelvin_text text, const char *bytes, size_t count) {
   return text.count == count && !memcmp(text.bytes, bytes, count) && !text.bytes[count];
 }
@@ -323,7 +323,7 @@ static void children(kelvin_model *model) {
 
 static kelvin_model *shared;
 
-// Loads, predicts and releases beside others that do.
+// Loads, predicts and releases while other threads do the same.
 static void *work(void *argument) {
   (void)argument;
   float pixels[3 * 64 * 64] = {0};

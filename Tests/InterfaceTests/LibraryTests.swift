@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The C library as programs and Python meet it: built, linked and called from outside.
+/// The C library as programs and Python use it: built, linked and called from outside.
 @Suite struct LibraryTests {
   private static let root = SharedFiles.projectRoot
   private static let library = "\(Shell.products)/libKelvinC.so"
@@ -11,7 +11,7 @@ import Testing
   /// The sanitizers of the library's build (`dev/sanitize.sh`), which a process that loads the library needs too.
   private static let sanitizers = getenv("KELVIN_SANITIZERS").map { String(cString: $0) }
 
-  /// Builds a program against the library and runs it; its status, and what it printed.
+  /// Builds a program against the library and runs it. Returns its status and its output.
   private func run(
     _ source: String, _ arguments: String, compiler: String = "clang", flags: String = ""
   ) -> (status: Int32, output: String) {
@@ -46,7 +46,7 @@ import Testing
 
   @Test(arguments: Tier.some(1, of: ["", "-g -fuse-ld=lld -fsanitize=address,undefined"]))
   func framesOfEveryFormatAreReadInPlace(flags: String) {
-    // The library has ThreadSanitizer then, which goes with no other.
+    // The library has ThreadSanitizer then, which excludes other sanitizers.
     if Self.sanitizers == "thread", !flags.isEmpty { return }
     let result = run(
       "Tests/Interface/frames.c", "'\(Self.digits)' '\(Self.root)/Examples/Digits/images/7_0043.png'", flags: flags)

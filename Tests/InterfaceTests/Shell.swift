@@ -10,7 +10,7 @@ enum Shell {
     return String(runner[..<(runner.lastIndex(of: "/") ?? runner.startIndex)])
   }()
 
-  /// Runs a command to its end: its status, and what it printed.
+  /// Runs a command to its end. Returns its status and its output.
   static func run(_ command: String) -> (status: Int32, output: String) {
     guard let pipe = popen(command, "re") else { return (-1, "sh does not start: \(errno)") }
     var output: [UInt8] = []

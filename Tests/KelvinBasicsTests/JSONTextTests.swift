@@ -4,7 +4,7 @@ import Testing
 
 @Suite("JSON reading")
 struct JSONTextTests {
-  /// Foundation's reader stopped the program at the last of these: it looks where the document has ended.
+  /// Foundation's reader crashed at the last of these: it reads behind the end of the document.
   @Test(
     "a document that ends in an open bracket is invalid in every encoding",
     arguments: ["[", "{", "{\"a\":["])

@@ -2,9 +2,9 @@ import FoundationEssentials
 import KelvinBasics
 import Testing
 
-/// Text from outside as people get to see it.
+/// External text as it is shown to people.
 @Suite struct PrintableStringTests {
-  /// Characters that act on a terminal, on the order of what is read, or take no room.
+  /// Characters that control a terminal or the reading order, or have no width.
   static let hidden: [Unicode.Scalar] =
     (Array(0x00...0x1F) + Array(0x7F...0x9F) + Array(0x200B...0x200F) + Array(0x2028...0x202E)
     + Array(0x2060...0x2064) + Array(0x2066...0x206F) + [0xAD, 0x34F, 0x61C, 0x180E, 0x3164, 0xFEFF, 0xFFA0, 0xFFF9]

@@ -4,7 +4,7 @@ import Testing
 
 /// The work budget of a model runs out once, and the error names the place.
 @Suite struct WorkBudgetTests {
-  /// A clock and a memory that stand still until they are told otherwise.
+  /// A clock and a memory size that change only when a test sets them.
   private final class Still: Sendable {
     let now = Mutex((seconds: 100.0, bytes: 1 << 30))
     var meter: WorkMeter {

@@ -23,7 +23,7 @@ struct AdviceScheduleTests {
       #expect(schedule.rows.count + schedule.leftOut.count == estimates.count, "seed \(seed)")
       #expect(!schedule.rows.isEmpty, "seed \(seed)")
       #expect(throws: Never.self, "seed \(seed)") { try schedule.workload.validate(document: "test") }
-      // A configuration that is left out is slower in some respect than every one that is kept.
+      // A dropped configuration is slower in some respect than every kept one.
       for out in schedule.leftOut {
         for kept in schedule.rows {
           let (slow, fast) = (estimates[out], estimates[kept])

@@ -111,7 +111,7 @@ struct AdviceTests {
     let (cpu, gpu) = (advice.rows[0], advice.rows[1])
     let behind = try #require(gpu.firstAnswer) - (try #require(cpu.firstAnswer))
     let gain = try #require(cpu.warm) - (try #require(gpu.warm))
-    // At that many the card is done sooner, one photo before it is not.
+    // At that number of photos the card finishes first; with one photo less it does not.
     let further = crossover.at - 1
     #expect(behind <= further * gain + 1e-9 && behind > (further - 1) * gain - 1e-9, "\(crossover)")
     #expect(crossover.sentence.contains("gpu:0"))
@@ -230,7 +230,7 @@ struct AdviceTests {
   }
 }
 
-/// A device whose every session takes longer once: for what its driver compiles.
+/// A device on which each session is slow once, while its driver compiles.
 private final class LateDevice: Device {
   let inner: TimedDevice
   let seconds: Double

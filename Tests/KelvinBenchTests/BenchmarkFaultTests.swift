@@ -88,7 +88,7 @@ struct BenchmarkFaultTests {
     _ = try result.json()
   }
 
-  /// Answers until it has been asked for so many inferences, and is gone then.
+  /// Answers this number of inferences, and is lost then.
   private func losing(after count: Int) throws -> ModelContext {
     let left = Atomic(count)
     return try chain(
@@ -124,7 +124,7 @@ struct BenchmarkFaultTests {
   @Test(arguments: ["cold starts", "starts", "warm inferences", "stream", "comparison with the reference device"])
   func cancellationKeepsFinishedMeasurements(during phase: String) throws {
     let cancellation = Cancellation()
-    // The third time that cold starts are spoken of, one has been made.
+    // The third progress report of cold starts comes after the first start.
     var left = phase == "cold starts" ? 3 : 1
     let result = try bench(
       try context { _ in 1e-3 }, stream, cancellation: cancellation,

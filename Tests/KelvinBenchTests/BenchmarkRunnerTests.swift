@@ -102,7 +102,7 @@ struct BenchmarkRunnerTests {
     #expect(result.verdict.sentences.count == 2)
     #expect(result.verdict.sentences.last?.contains("keeps up") == true)
     #expect(abs((cpu.drift ?? 0) - 1) < 0.05)
-    // Nothing measures a foreign card, and that is said.
+    // Nothing measures the power of a foreign card, and a note says so.
     #expect(gpu.joulesPerInference == nil && gpu.energySource.contains("gpu:0"))
     #expect(result.report().series.count == 2)
   }

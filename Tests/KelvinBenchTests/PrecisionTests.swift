@@ -9,7 +9,7 @@ import KelvinThermal
 import TestSupport
 import Testing
 
-/// Costs and plans are kept by what devices do, not by what they are asked.
+/// Costs and plans are stored by the precision that devices use, not by the requested one.
 struct PrecisionTests {
   private let clock = VirtualClock()
 
@@ -64,7 +64,7 @@ struct PrecisionTests {
     for node in try planner.problem(PlanRequest(precision: .low)).nodes {
       #expect(node.source == ["cpu": .measured, "gpu:0": .measured])
     }
-    // And so does it for the model on the machine that it describes.
+    // The same holds for the model on the machine that the profile describes.
     let there = ModelContext(
       name: context.name, key: context.key, function: context.function, graph: context.graph,
       inventory: planner.inventory, cache: nil, costs: planner.costs)
@@ -98,7 +98,7 @@ struct PrecisionTests {
     #expect(throws: Never.self) { try other.explain(adopting: card, request(.high)) }
     let refusal = #expect(throws: RuntimeError.self) { try other.explain(adopting: card, request(.low)) }
     #expect(refusal?.description.contains("precision full, not low, and gpu:0 computes 'layer 0'") == true)
-    // On the CPU, which knows one way alone, the same precisions are the same plan.
+    // On the CPU, which has one implementation, these precisions give the same plan.
     let onCPU = PlanRequest(units: .cpuOnly, precision: .full)
     let cpu = try other.plan(try other.explain(onCPU), onCPU)
     #expect(throws: Never.self) { try other.explain(adopting: cpu, request(.low)) }

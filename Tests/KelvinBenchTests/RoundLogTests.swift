@@ -31,7 +31,7 @@ private final class FakeProcessList {
 }
 
 struct RoundLogTests {
-  /// Runs rounds of one turn of a second each until no more are wanted.
+  /// Runs rounds with one turn of a second each, until the log needs no more.
   private func run(planned: Int, isDisturbed: (Int) -> Bool) -> RoundLog {
     let machine = FakeProcessList()
     var log = RoundLog(planned: planned, files: machine.files, at: 0)

@@ -117,7 +117,7 @@ struct RunEstimateTests {
     #expect(estimate.outlook(0, at: 0).left == 70)
     estimate.begin(.warm, at: 5)
     #expect(estimate.outlook(0, at: 5).left == 70)
-    // Half is over after 15 s: 15 more, whatever was expected.
+    // Half of the work took 15 s, so 15 s remain, independent of the first estimate.
     #expect(estimate.outlook(0.5, at: 20).left == 75)
     #expect(abs(estimate.outlook(0.5, at: 20).fraction - 20.0 / 95) < 1e-12)
     estimate.extend(to: 2)

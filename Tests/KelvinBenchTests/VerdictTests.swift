@@ -147,7 +147,7 @@ struct VerdictTests {
     let nearerText = Verdict(labels: ["card", "cpu"], start: nearer, warm: nil, load: nil).text
     #expect(nearerText.contains("not compared (6 rounds, which scatter so that only a difference of "))
     #expect(nearerText.contains(" would have been seen in 8 of 10 runs) to the first answer: "))
-    // The same question, where one of three is told apart and two are not.
+    // The same question, where one of three differs and two are equal.
     let three = try #require(Finding([driver, processor, processor.map { $0 * 100 }], level: 0.0125))
     #expect(three.tied == [0, 1] && three.refusal != nil)
   }

@@ -5,7 +5,7 @@ import KelvinGraph
 import KelvinReference
 import Testing
 
-/// Products of which nothing is to be computed, alone in a graph: no memory is taken for what they pack.
+/// Empty products, alone in a graph: no memory is allocated for their packed operands.
 struct EmptyProductTests {
   @Test(
     "a product without rows, columns or terms matches the reference",

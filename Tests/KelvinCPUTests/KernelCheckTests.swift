@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The package's folder, from the place of this file.
+/// The package's folder, from the path of this file.
 private let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
 
 /// Each kernel against plain loops, in memory that is protected at its ends.
@@ -18,7 +18,7 @@ private let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(sepa
     }
   }
 
-  /// The same on what this machine is not; what is missing is said.
+  /// The same for other architectures; a missing emulator is reported.
   @Test(.slow) func kernelsOfOtherProcessorsAgreeInAnEmulator() {
     #expect(system("'\(root)/dev/kernels.sh' --only aarch64 > /dev/null") == 0, "run dev/kernels.sh --only aarch64")
   }

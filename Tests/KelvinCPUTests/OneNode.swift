@@ -30,7 +30,7 @@ func oneNode(
   return (graph, [x] + inputs)
 }
 
-/// Expects two tensors of one type that differ nowhere by as much as a limit.
+/// Expects two tensors of one type whose elements differ by less than a limit.
 func expectClose(_ result: Tensor, _ expected: Tensor, within limit: Double) {
   let worst = zip(result.doubles, expected.doubles).map { abs($0 - $1) }.max() ?? .infinity
   #expect(result.type == expected.type && worst < limit, "off by \(worst)")

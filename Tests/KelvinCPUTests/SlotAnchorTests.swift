@@ -18,7 +18,7 @@ struct SlotAnchorTests {
     return try builder.add(op, operands, name: name, origin: Origin(name: name, kind: "Test", index: 0))[0]
   }
 
-  /// A convolution, which works on blocks where there are any.
+  /// A convolution, which uses blocks if the device has them.
   private mutating func convolution(_ x: ValueID, from inputs: Int, to outputs: Int) throws -> ValueID {
     let weight = Tensor.random(.float32, [outputs, inputs, 3, 3], -0.2...0.2, &random)
     let window = Window(kernel: [3, 3], before: [1, 1], after: [1, 1])

@@ -26,7 +26,7 @@ private final class Marks: @unchecked Sendable {
 
 /// Two items that wait for each other, so that a worker runs one of them and says which signals it blocks.
 ///
-/// A thread is asked itself: until it first runs, the C library holds back every signal of it.
+/// The thread reports its own mask: until it first runs, the C library blocks all its signals.
 private final class Meeting: Sendable {
   private let owner = pthread_self()
   private let arrived = Atomic(0)

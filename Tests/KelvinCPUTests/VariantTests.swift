@@ -140,14 +140,14 @@ import Testing
       try device.run(graph, inputs).outputs[0].error(from: exact)
     }
     let products = try error(CPUDevice(variant: CPUDevice.variantNames.count - 1))
-    // OpenBLAS sums as it likes.
+    // OpenBLAS sums in any order.
     for (variant, name) in CPUDevice.variantNames.enumerated() where !name.hasPrefix("openblas") {
       let taps = try error(CPUDevice(variant: variant, prefersBlocks: true))
       #expect(taps <= 2 * products, "\(name): \(taps / products) times")
     }
   }
 
-  /// A constant lies dense, and no kernel on rounded operands reads it so.
+  /// A constant is dense, a layout that no kernel on rounded operands reads.
   @Test func constantInputIsConvolvedAtEachPrecision() throws {
     var random = SeededGenerator(seed: 5800)
     var graph = Graph()
@@ -186,7 +186,7 @@ import Testing
     #expect(taps > 1e-4 && tiles <= 2 * taps, "\(tiles) against \(taps)")
   }
 
-  /// Bands of different images lie as far apart as rows: none is taken for another.
+  /// The distance between bands of different images equals that between rows; bands must not be confused.
   @Test func paddedBandsOfSmallImagesStaySeparate() throws {
     var random = SeededGenerator(seed: 6000)
     let window = Window(kernel: [5, 5], before: [600, 2], after: [600, 2])
@@ -197,7 +197,7 @@ import Testing
     }
   }
 
-  /// Groups that lie in one block of channels, or in several.
+  /// Groups in one block of channels, or in several.
   @Test(arguments: Tier.seeds(10, of: 40))
   func groupedConvolutionsMatchTheReference(seed: Int) throws {
     var random = SeededGenerator(seed: 4000 + UInt64(seed))

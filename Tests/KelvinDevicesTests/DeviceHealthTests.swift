@@ -39,7 +39,7 @@ import Testing
     #expect(health.heldByteCount == 20)
   }
 
-  /// A clock that stands still until it is told otherwise.
+  /// A clock that advances only when a test sets it.
   private final class Still: Sendable {
     let seconds = Mutex(100.0)
     var now: Double { seconds.withLock { $0 } }

@@ -8,7 +8,7 @@ import Testing
 @Suite struct DriverThreadTests {
   private let health = DeviceHealth(patience: 0.02)
 
-  /// A call that returns when it is told to, if ever.
+  /// A call that returns when a test says so, or never.
   private final class Call: Sendable {
     let mayReturn = DispatchSemaphore(value: 0)
     let steps = Mutex<[String]>([])
@@ -36,7 +36,7 @@ import Testing
         && "\(error!)".contains("did not return within 0.03 s")
     }
     #expect(health.failure?.code == .hung && !health.mayFree)
-    // Should it return after all, its thread goes no further.
+    // If it returns later, its thread does nothing more.
     call.mayReturn.signal()
     while call.returns.load(ordering: .acquiring) == 0 { sched_yield() }
     #expect(throws: DeviceError.self) {
@@ -72,7 +72,7 @@ import Testing
     #expect(holder.failure()?.place == "building")
   }
 
-  /// Work of the host's own, and waiting for others, is no call of a driver.
+  /// Work on the host, and waiting for others, is not a driver call.
   @Test func hostWorkHasNoTimeout() throws {
     let call = Call()
     let worker = WaitingThread { [health] () throws(DeviceError) in

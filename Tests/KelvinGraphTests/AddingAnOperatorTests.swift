@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The package's folder, from the place of this file.
+/// The package's folder, from the path of this file.
 private let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
 
 private let hasCompilers = system("command -v swiftc clang > /dev/null") == 0

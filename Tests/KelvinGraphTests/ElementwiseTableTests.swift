@@ -2,7 +2,7 @@ import Glibc
 import KelvinGraph
 import Testing
 
-/// The package's folder, from the place of this file.
+/// The package's folder, from the path of this file.
 private let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
 
 private let hasPython = system("python3 -c 'import tomllib' 2> /dev/null") == 0

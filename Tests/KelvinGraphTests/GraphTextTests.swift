@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @Suite struct GraphTextTests {
-  /// Reads the dump of a graph and compares all that it says with what was written.
+  /// Reads the dump of a graph and compares it with the original graph.
   private func expectReadBack(_ graph: Graph, _ note: Comment? = nil) throws {
     let read = try Graph(parsing: graph.description, weights: graph.weights)
     #expect(read.description == graph.description, note)

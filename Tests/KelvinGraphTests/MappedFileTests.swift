@@ -30,7 +30,7 @@ import Testing
     #expect(Self.sum(bytes) < 7 * Self.large)
     let error = #expect(throws: FileError.self) { try bytes.touches() }
     #expect(error?.reason.contains("had \(Self.large) bytes when it was opened and now has \(length)") == true)
-    // Grown again it is still another file's contents.
+    // A file that has grown again still has other contents.
     #expect(truncate(path, Self.large) == 0)
     #expect(throws: FileError.self) { try bytes.touches() }
   }

@@ -5,9 +5,9 @@ import KelvinPasses
 import KelvinReference
 import Testing
 
-/// Outputs that are room for the most there can be, with another that counts what is there.
+/// Outputs with room for the largest number of elements, and an output with their actual number.
 @Suite struct OutputExtentTests {
-  /// The places of what is positive in x, behind an identity that passes take out.
+  /// The positions of the positive elements of x, after an identity that passes remove.
   private func sample() throws -> Graph {
     var builder = GraphBuilder(evaluator: ReferenceEvaluator())
     let origin = Origin(name: "layer", kind: "Test", index: 0)

@@ -18,7 +18,7 @@ import Testing
 
     init() throws {
       path = folder.write([UInt8](repeating: 7, count: SourceFilesTests.size), "f")
-      // Long ago, so that nothing of the test's is in the same step of the clock.
+      // A time long ago, so that no write of the test has the same time stamp.
       let old = timespec(tv_sec: 1000, tv_nsec: 0)
       #expect(utimensat(AT_FDCWD, path, [old, old], 0) == 0)
       bytes = try Bytes(mapping: path)
@@ -51,7 +51,7 @@ import Testing
     let other = fixture.folder.write([1], "other")
     packs.hold(pack: fixture.bytes)
     #expect(try packs.vouching(repeats: false) { rename(other, fixture.path) } == 0)
-    // One that was touched before anything of it was read for this model.
+    // A file that was touched before this model read any of it.
     let later = SourceFiles()
     try later.vouching(repeats: false) { later.hold(pack: fixture.bytes) }
     // Its bytes are still verified.
@@ -123,7 +123,7 @@ import Testing
         return fixture.byte
       }
       #expect(byte == 7, "\(name)")
-      // Looked at before, so that nothing is done twice.
+      // Read before, so that nothing is done twice.
       #expect(runs == 1, "\(name)")
       let now = try fixture.bytes.touches()
       #expect(now >= touches && now > 0, "\(name)")

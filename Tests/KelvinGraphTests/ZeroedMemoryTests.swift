@@ -2,7 +2,7 @@ import KelvinGraph
 import Testing
 
 @Suite struct ZeroedMemoryTests {
-  /// Sizes on both sides of where the system is asked, and of whole pages.
+  /// Sizes on both sides of the limit for system memory, and of whole pages.
   @Test(arguments: [0, 1, 4095, 4096, (1 << 20) - 1, 1 << 20, (1 << 21) - 1, 1 << 21, (1 << 22) + 5000])
   func memoryIsZeroAndWritable(count: Int) throws {
     for _ in 0..<3 {

@@ -4,7 +4,7 @@ import KelvinImages
 import TestSupport
 import Testing
 
-/// Steps between sequences and graphs, and from an image's bytes to its pixels.
+/// Host operations between sequences and graphs, and from an image's bytes to its pixels.
 @Suite struct SequenceTests {
   private func tensor(_ value: HostValue?) -> Tensor? { if case .tensor(let tensor)? = value { tensor } else { nil } }
 

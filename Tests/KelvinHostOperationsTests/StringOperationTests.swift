@@ -2,7 +2,7 @@ import KelvinGraph
 import KelvinHostOperations
 import Testing
 
-/// Steps on strings beyond what the models of `Tests/Vectors/Parts` show.
+/// Host operations on strings beyond those of the models of `Tests/Vectors/Parts` show.
 @Suite struct StringOperationTests {
   private func strings(_ strings: [String]) -> HostValue { .strings(StringTensor(strings, [strings.count])) }
   private func list(_ value: HostValue?) -> StringTensor? {
@@ -109,7 +109,7 @@ import Testing
     #expect(try parts("a--b----c--", at: "--") == ["a", "b", "", "c", ""])
     #expect(try parts("a--b--c", at: "--", atMost: 1) == ["a", "b--c"])
     #expect(try parts("---", at: "--") == ["", "-"])
-    // The accent is no part of the delimiter's letter.
+    // The accent is not part of the delimiter's letter.
     #expect(try parts("ae\u{301}b", at: "e") == ["a", "\u{301}b"])
   }
 

@@ -2,7 +2,7 @@ import KelvinGraph
 import KelvinHostOperations
 import Testing
 
-/// Steps that look values up: strings to numbers, numbers to strings, dictionaries to vectors.
+/// Host operations that look values up: strings to numbers, numbers to strings, dictionaries to vectors.
 @Suite struct TableTests {
   private let colors = Column.strings(["red", "green"])
 

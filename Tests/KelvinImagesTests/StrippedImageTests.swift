@@ -84,7 +84,7 @@ struct StrippedImageTests {
         let rest = [0, 0, 0, 0] + Array(plain.dropFirst(33))
         #expect(pwrite(descriptor, rest, rest.count, off_t(head.count + 0x2F00_0000)) == rest.count)
       }
-      // Zeros behind the end, of which the disk holds none.
+      // Zeros behind the end, as a hole in the file.
       #expect(ftruncate(descriptor, 1 << 30) == 0)
       file = []
       let before = process.peakByteCount
@@ -224,13 +224,13 @@ struct StrippedImageTests {
     #expect(decoded.count == expected.count)
     let differences = zip(decoded, expected).map { abs(Int($0) - Int($1)) }
     #expect((differences.max() ?? 0) <= 2, "\(decoded.prefix(24)) against \(expected.prefix(24))")
-    // The same in colours of which decoders make nothing right.
+    // The same in a colour space that decoders get wrong.
     tiff.replace(262, 6)
     let error = #expect(throws: ImageError.self) { try ImageFile.decode(tiff.bytes, name: "old.tiff") }
     #expect(error?.code == .unknownFormat && error?.reason.contains("old style of JPEG") == true)
   }
 
-  /// A strip that lies over the directory does not bring back what was left out of it.
+  /// A strip that overlaps the directory does not restore its removed entries.
   @Test func stripsOverADirectoryRestoreNothing() async {
     await #expect(processExitsWith: .success) {
       let process = OwnProcess()
@@ -241,7 +241,7 @@ struct StrippedImageTests {
       }
       tiff.entry(273, 8, type: 4)
       tiff.entry(279, 4096, type: 4)
-      // Metadata of zeros, of which the disk holds none.
+      // Metadata of zeros, as a hole in the file.
       let metadata = 400 << 20
       tiff.entry(700, [], type: 1)
       var bytes = tiff.bytes

@@ -1,6 +1,6 @@
 /// Writes small TIFFs, entry by entry. Reference: TIFF 6.0.
 struct TIFFFile {
-  /// 3 for numbers of two bytes, 4 for those of four.
+  /// 3 for numbers of two bytes, 4 for numbers of four bytes.
   private var entries: [(tag: Int, type: Int, values: [Int])] = []
   /// The bytes after the header.
   private(set) var data: [UInt8] = []

@@ -102,7 +102,7 @@ struct TraceExportTests {
     #expect(found.status == 0, "\(found.output)")
     #expect(found.output.contains("\"s\": 16") && found.output.contains("\"f\": 16"), "\(found.output)")
 
-    // The checker sees what it is there for.
+    // The checker finds each planted fault.
     let sound = String(decoding: TraceExport.chromeJSON(trace), as: UTF8.self)
     let broken =
       sound

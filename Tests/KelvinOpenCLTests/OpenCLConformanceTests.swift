@@ -109,7 +109,7 @@ struct OpenCLConformanceTests {
     }
   }
 
-  /// Of what is driven as a card: float32 lies as float16.
+  /// On devices driven as cards, float32 is stored as float16.
   @Test(.slow, arguments: driven.keys.filter { $0.contains(" as ") }.sorted())
   func conformsOnRoundedValues(_ name: String) throws {
     let (device, reference) = (try #require(driven[name]), ReferenceDevice())

@@ -19,7 +19,7 @@ import Testing
     /// Products of one input, or of one for the queries and another for keys and values.
     case projected, crossed
 
-    /// How many products are left of the projections.
+    /// The number of products that remain of the projections.
     var products: Int {
       switch self {
       case .packed, .apart: 0

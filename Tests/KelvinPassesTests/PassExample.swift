@@ -3,11 +3,11 @@ import KelvinDevices
 import KelvinGraph
 import KelvinReference
 
-/// A graph that has what a pass looks for, and beside it what only looks like it.
+/// A graph with the pattern of a pass, and with similar patterns that the pass must keep.
 struct PassExample {
   let graph: Graph
   let inputs: [Tensor]
-  /// How far results may move: arithmetic in another order, or one step of a quantized value.
+  /// The tolerance of results: arithmetic in another order, or one step of a quantized value.
   let tolerance: Tolerance
 }
 

@@ -56,7 +56,7 @@ import Testing
     for single in try problem.explain().singleDevices { #expect(solution.predicted <= single.predicted) }
   }
 
-  /// The gap is stated, not measured: what it takes is bounded by the elementary moves.
+  /// The test bounds the number of elementary moves; it does not measure time.
   @Test(arguments: [20, 40]) func layeredGraphsOfThreeDevicesStateSmallGaps(width: Int) throws {
     for seed in Tier.some(2, of: UInt64(81_000)..<81_010) {
       let solution = try TwoDeviceTests.layered(width, 20, devices: 3, seed: seed).solve()

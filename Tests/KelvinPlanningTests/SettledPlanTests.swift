@@ -33,7 +33,7 @@ struct SettledPlanTests {
   }
 
   @Test func mixedPlanKeepsFewerCopiesAmongEquals() throws {
-    // The middle pays on the card; the last two by so little that nobody could tell.
+    // The middle gains on the card; the last two gain less than the noise.
     let cpu = [1e-3, 5e-3, 5e-3, 1e-3, 1e-3, 1e-3]
     let gpu = [3e-3, 1e-3, 1e-3, 3e-3, 9.9e-4, 3e-3]
     let problem = try chain(cpu, gpu)
@@ -53,7 +53,7 @@ struct SettledPlanTests {
     #expect(best.solution.placement != kept)
     #expect(best.settled(problem, noise: 0.02, kept: kept).solution.placement == kept)
     #expect(best.settled(problem, noise: 0.02, kept: ["n0": "cpu"]).solution.placement != kept)
-    // Nobody claims that it is the best there is.
+    // The plan is not claimed to be optimal.
     let placed = try #require(problem.solution(placing: kept, lowerBound: best.solution.lowerBound))
     #expect(placed.method == .approximate && placed.gap > 0 && placed.lowerBound == best.solution.predicted)
     #expect(problem.solution(placing: ["n0": "cpu"], lowerBound: 0) == nil)

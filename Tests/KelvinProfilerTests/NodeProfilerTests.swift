@@ -71,7 +71,7 @@ struct NodeProfilerTests {
     let there = try #require(result.profile.transfer(from: "cpu", to: "gpu:0"))
     let back = try #require(result.profile.transfer(from: "gpu:0", to: "cpu"))
     #expect(abs(there.latency + back.latency - 5e-4) < 1e-5)
-    // Values of sixteen bytes cannot tell what a byte takes.
+    // Values of sixteen bytes do not determine the cost per byte.
     #expect(there.bytesPerSecond == TransferFit.unlimited && back.bytesPerSecond == TransferFit.unlimited)
     #expect(result.transfers.allSatisfy { $0.isShared })
   }

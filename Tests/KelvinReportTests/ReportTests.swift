@@ -57,7 +57,7 @@ struct ReportTests {
     }
   }
 
-  /// Names that are written from the right change the order of nothing around them, in text, attributes and drawings.
+  /// Right-to-left names do not change the order of the text around them, in text, attributes and drawings.
   @Test func rightToLeftNamesAreIsolated() throws {
     let name = "\u{5E9}\u{5DC}\u{5D5}\u{5DD}"
     var input = try ReportFixture.input()

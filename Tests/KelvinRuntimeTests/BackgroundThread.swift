@@ -1,6 +1,6 @@
 import Glibc
 
-/// Work on a thread of its own, for tests of what happens at once.
+/// Work on a separate thread, for tests of concurrent work.
 final class BackgroundThread {
   private var thread = pthread_t()
 

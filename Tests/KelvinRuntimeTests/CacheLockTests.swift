@@ -4,7 +4,7 @@ import KelvinRuntime
 import Synchronization
 import Testing
 
-/// A lock that another holds and never lets go of.
+/// A lock that another process holds and never releases.
 @Suite struct CacheLockTests {
   private let folder = "\(FileManager.default.temporaryDirectory.path)/kelvin-lock-\(UInt64.random(in: 0 ..< .max))"
 
@@ -29,7 +29,7 @@ import Testing
     let remark = try #require(directory.remarks.first)
     #expect(directory.remarks.count == 1)
     #expect(remark.contains("process \(getpid()) holds '\(folder)/pack.lock'") && remark.contains("10"), "\(remark)")
-    // Nobody waits twice in one run; what is free is had all the same.
+    // A run waits once at most; free entries are still used.
     #expect(directory.locking("pack") { ran = true } == nil && directory.locking("other") { 7 } == 7)
     #expect(waited.withLock { $0 < .seconds(11) } && directory.remarks.count == 1)
   }

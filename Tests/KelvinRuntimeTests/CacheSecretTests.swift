@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The file by which a cache knows its own.
+/// The file by which a cache recognizes its entries.
 @Suite struct CacheSecretTests {
   private let folder = TemporaryFolder()
   private var cache: String { "\(folder.path)/cache" }
@@ -73,7 +73,7 @@ import Testing
     #expect(TemporaryFolder.read(secret) == before && isKept("a", CacheDirectory(cache)))
   }
 
-  /// Two processes that find no secret, and no lock to be had.
+  /// Two processes that find no secret and cannot lock.
   @Test func twoProcessesAgreeOnOneSecret() throws {
     let second = CacheDirectory(cache, calls: withoutLocks())
     let links = Mutex(0)
@@ -82,7 +82,7 @@ import Testing
       calls: withoutLocks { calls in
         let link = calls.link
         calls.link = { folder, name, target in
-          // The other one is faster by this much.
+          // The other process is faster by this much.
           if links.withLock({ count in
             count += 1
             return count

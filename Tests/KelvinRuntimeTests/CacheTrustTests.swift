@@ -6,7 +6,7 @@ import KelvinGraph
 import KelvinRuntime
 import Testing
 
-/// Whose files the cache believes.
+/// The owners whose files the cache trusts.
 @Suite struct CacheTrustTests {
   private let folder = "\(FileManager.default.temporaryDirectory.path)/kelvin-trust-\(UInt64.random(in: 0 ..< .max))"
   private var cache: String { "\(folder)/cache" }
@@ -15,7 +15,7 @@ import Testing
   private static let ownFolder: mode_t = 0o700
   private static let ownFile: mode_t = 0o600
 
-  /// Makes the folder that the cache lies in.
+  /// Creates the folder that contains the cache.
   private func prepare() { #expect(mkdir(folder, 0o700) == 0) }
 
   private func remove() { try? FileManager.default.removeItem(atPath: folder) }

@@ -8,7 +8,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A run that is not wanted any more ends at a check point, and nothing of it is felt later.
+/// A cancelled run ends at a check point, and has no effect on later runs.
 @Suite struct CancellationTests {
   /// Calls a closure at one of the submissions to it.
   private final class Trigger: Sendable {

@@ -6,7 +6,7 @@ import KelvinRuntime
 import Synchronization
 import Testing
 
-/// Packs that are written while a model is loaded, before anybody may find them.
+/// Packs that are written while a model is loaded, before other processes can find them.
 @Suite struct PackDraftTests {
   private let folder = "\(FileManager.default.temporaryDirectory.path)/kelvin-draft-\(UInt64.random(in: 0 ..< .max))"
 
@@ -22,9 +22,9 @@ import Testing
   /// Counts the bytes that are written, and the files that are begun.
   private final class Counter: Sendable {
     private let state = Mutex((bytes: 0, files: 0))
-    /// Told of each file that was removed.
+    /// Called for each file that was removed.
     let removed = DispatchSemaphore(value: 0)
-    /// Told of each file that was written.
+    /// Called for each file that was written.
     let closed = DispatchSemaphore(value: 0)
     var bytes: Int { state.withLock { $0.bytes } }
     var files: Int { state.withLock { $0.files } }

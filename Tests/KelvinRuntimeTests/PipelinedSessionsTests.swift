@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Computes as the reference does, and meets others on the way.
+/// Computes as the reference does, and waits for other inferences in between.
 private final class MeetingDevice: Device {
   let info: DeviceInfo
   let health = DeviceHealth()

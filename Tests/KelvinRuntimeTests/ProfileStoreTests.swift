@@ -74,7 +74,7 @@ import Testing
     #expect(directory.read("profiles/rejected.json")?.count == junk.count)
   }
 
-  /// A figure that is still JSON, and not the one that was measured.
+  /// A changed figure in valid JSON.
   @Test func tamperedFileIsIgnored() throws {
     defer { try? FileManager.default.removeItem(at: folder) }
     let measured = device("a:0")
@@ -82,7 +82,7 @@ import Testing
     let path = folder.appending(path: "profiles/measured.json")
     let text = String(decoding: try Data(contentsOf: path), as: UTF8.self)
     #expect(text.hasPrefix("{\n  \"seal\" : \""))
-    // It stays a document that others read.
+    // The document stays readable for other programs.
     #expect(try MeasuredProfile(json: Array(text.utf8), document: "p").nodes.count == 1)
     for changed in [text.replacing("\"seconds\" : 3", with: "\"seconds\" : 2"), text + " ", String(text.dropLast(2))] {
       #expect(changed != text)

@@ -15,7 +15,7 @@ import Testing
         asked.withLock { $0 += 1 }
         let value = try? cache.value(for: 7) {
           made.withLock { $0 += 1 }
-          // Until everyone has come, so that all but one find it being made.
+          // Waits until all threads have asked, so that all but one find it under construction.
           while asked.withLock({ $0 }) < 16 {}
           return 49
         }

@@ -6,7 +6,7 @@ import KelvinRuntime
 import TestSupport
 import Testing
 
-/// Plans for machines that are not there.
+/// Plans for hypothetical machines.
 @Suite struct WhatIfTests {
   private static let machine = MachineDescription(
     processor: "Elsewhere", architecture: "x86_64", logicalCores: 4, memoryBytes: 1 << 33, kernel: "6",

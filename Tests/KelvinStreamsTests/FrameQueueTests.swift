@@ -100,7 +100,7 @@ struct FrameQueueTests {
       var queue = FrameQueue<Void>(setting: .init(queue: 10_000))
       var now = 0.0
       for _ in 0..<60 {
-        // Half of the looks are at the very moment at which one is due.
+        // Half of the checks are at the exact time at which a frame is due.
         if random.unit() < 0.5, let due = arrivals.due { now = max(now, due) } else { now += random.unit() / rate }
         arrivals.admit(until: now, to: &queue)
         var expected = 0

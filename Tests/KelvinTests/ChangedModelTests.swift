@@ -148,7 +148,7 @@ import Testing
           #expect(error?.code == .io && error?.description.contains(pack) == true, "\(name)")
         }
       }
-      // Loaded again it is made anew.
+      // After a reload it is made again.
       #expect(try predict(load()) == answer, "\(name)")
     }
   }

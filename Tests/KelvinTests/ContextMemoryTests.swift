@@ -62,7 +62,7 @@ import Testing
     #expect(Set(held).count == 1, "\(held)")
   }
 
-  /// A size that came once, followed by as many others as are kept, releases its memory.
+  /// A size that occurred once releases its memory after as many other sizes as the cache holds.
   @Test func memoryOfALargeInputIsReleased() throws {
     _ = try predict(32)
     let usual = device.heldByteCount

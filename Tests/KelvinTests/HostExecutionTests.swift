@@ -73,7 +73,7 @@ import Testing
     static let name = "ramp"
     let inputs = ["trip", "first"]
     let outputs = ["ramp", "next", "few"]
-    /// How many numbers there are at least.
+    /// The minimum number of numbers.
     let least: Int
 
     func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
@@ -141,7 +141,7 @@ import Testing
     }
   }
 
-  /// Hands its input on, or fails.
+  /// Passes its input on, or fails.
   private struct Passing: HostOperation {
     static let name = "passing"
     let inputs = ["start"]
@@ -177,7 +177,7 @@ import Testing
     final class Memory: Sendable {
       private let given = Mutex<[Bytes.Unowned]>([])
 
-      /// How many of what was given is still there.
+      /// The number of received objects that still exist.
       var count: Int { given.withLock { $0.count { $0.bytes != nil } } }
 
       func remember(_ bytes: Bytes) { given.withLock { $0.append(Bytes.Unowned(bytes)) } }

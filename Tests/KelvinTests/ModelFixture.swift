@@ -9,7 +9,7 @@ import KelvinReference
 import KelvinRuntime
 import TestSupport
 
-/// Models that tests run, and what they take.
+/// Models that tests run, with their inputs.
 enum ModelFixture {
   static let digits = "\(SharedFiles.projectRoot)/Examples/Digits/Digits.onnx"
   static let digitsPackage = "\(SharedFiles.projectRoot)/Examples/Digits/Digits.mlpackage"
@@ -25,7 +25,7 @@ enum ModelFixture {
     try NPY.read(try Bytes(mapping: SharedFiles.path(name)), name: name)
   }
 
-  /// The devices that take part: all that are there.
+  /// The devices that take part: all available ones.
   static let devices = deviceInventory.devices.map(\.info.id)
   static let fastDevices = devices.filter { $0 != "reference" }
 }

@@ -4,7 +4,7 @@ import KelvinVision
 import TestSupport
 import Testing
 
-/// The public face, on the embedded model.
+/// The public API, on the embedded model.
 @Suite struct ModelTests {
   private let package = URL(filePath: ModelFixture.digitsPackage)
   private let images = "\(SharedFiles.projectRoot)/Examples/Digits/images"
@@ -79,7 +79,7 @@ import Testing
       try await Model.load(contentsOf: package, configuration: configuration)
     }
     task.cancel()
-    // Either the work noticed, or it was done already: never anything else.
+    // The work was cancelled or complete, and nothing else.
     do { _ = try await task.value } catch let error as ModelError { #expect(error.code == .predictionCancelled) }
   }
 

@@ -17,7 +17,7 @@ extension Graph {
       threads: 2, storage: { _ in (MemoryPackedWeights(), NoBlobCache()) })
   }
 
-  /// The outputs of the second of two runs: the first must leave nothing behind.
+  /// The outputs of the second of two runs: the first must not affect them.
   func run(_ vector: Vector, on devices: [String], pins: [String: String] = [:]) throws -> [Tensor] {
     let session = try compiled(on: devices, pins: pins).makeSession()
     _ = try session.run(vector.inputs(of: self))

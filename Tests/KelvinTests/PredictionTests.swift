@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Flexible shapes, batches, backings and cancellation at the public face.
+/// Flexible shapes, batches, backings and cancellation in the public API.
 @Suite struct PredictionTests {
   private func model(
     _ units: ComputeUnits = .cpuOnly, _ reshape: OptimizationHints.ReshapeFrequency = .frequent
@@ -127,7 +127,7 @@ import Testing
       #expect(written === backing)
       #expect(expected !== backing && expected == backing, "seed \(seed)")
     }
-    // Strides of the caller's own.
+    // Strides of the caller.
     let spread = try MultiArray(shape: [1, 10], dataType: .float32, strides: [40, 3])
     options.outputBackings = [name: .multiArray(spread)]
     let input = try features(model, images(1, seed: 9))

@@ -72,7 +72,7 @@ import Testing
     #expect(follows(try #require(values["unseeded"])) { min(max($0, 0), 1) })
     #expect(values["same"] == uniform)
     #expect(values["another"] != values["unseeded"])
-    // Neighbours say nothing about each other.
+    // Neighbours are independent.
     let centred = uniform.map { $0 - 1.5 }
     let products = zip(centred, centred.dropFirst()).reduce(0) { $0 + $1.0 * $1.1 }
     #expect(abs(products) / (25.0 / 12) < 6 * Double(Self.count).squareRoot())

@@ -116,7 +116,7 @@ import Testing
         maximumBoxes: Int.random(in: 0...26, using: &random), isPerClass: Bool.random(using: &random))
       let most = op.maximumBoxes
       let strange = seed % 3 == 0 ? 0.1 : 0
-      // Sizes from below nothing on.
+      // Sizes from negative ones on.
       let boxes = centred(images * count, sizes: seed % 4 == 0 ? -6...10 : 1...10, strange, &random)
       var scores = numbers(images * count * classes, -2...6, strange, &random)
       if seed % 2 == 0 { scores = scores.map { $0 == 0 ? -Float.zero : $0 } }

@@ -16,7 +16,7 @@ struct TablePredictionTests {
       var number: Double?
       var text: String?
       var map: [String: Double]?
-      /// Nil for one that is missing.
+      /// Nil for a missing value.
       var numbers: [Double?]?
       var shape: [Int]?
     }
@@ -31,7 +31,7 @@ struct TablePredictionTests {
       contentsOf: URL(filePath: "\(Self.vectors)/\(name)"), configuration: ModelConfiguration(computeUnits: .cpuOnly))
   }
 
-  /// The rows that come out, the first with the columns' names.
+  /// The resulting rows, the first with the names of the columns.
   private func rows(
     _ model: Model, _ text: String, _ change: (inout TablePrediction) -> Void = { _ in }
   ) throws -> (rows: [[String]], result: TablePrediction.Result) {

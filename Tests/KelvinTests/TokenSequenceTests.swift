@@ -4,7 +4,7 @@ import KelvinGraph
 import TestSupport
 import Testing
 
-/// Decoders that are fed with tokens according to the roles of their inputs, from exports that differ in how their
+/// Decoders that read tokens by the roles of their inputs, from exports that differ in how their
 /// cache is written.
 @Suite(.serialized) struct TokenSequenceTests {
   private static let folder = "\(SharedFiles.projectRoot)/Tests/Vectors/Decoder"

@@ -12,7 +12,7 @@ import Testing
 
 /// Models whose files are touched while a prediction runs, so that the bytes that it read are uncertain.
 @Suite struct TouchedModelTests {
-  /// Does something when the device is next given work.
+  /// Calls a closure at the device's next submission.
   private final class Moment: Sendable {
     private let action = Mutex<(@Sendable () -> Void)?>(nil)
     let submissions = Mutex(0)
@@ -71,7 +71,7 @@ import Testing
     moment.await { Self.flicker(path) }
     #expect(try predict() == answer)
     #expect(once > 0 && moment.submissions.withLock(\.self) == 2 * once)
-    // Between two predictions it is looked at, and nothing is done twice.
+    // The file is checked between two predictions, and nothing is done twice.
     moment.submissions.withLock { $0 = 0 }
     Self.flicker(path)
     #expect(try predict() == answer && moment.submissions.withLock(\.self) == once)

@@ -99,7 +99,7 @@ struct Vector {
     let shapes = Dictionary(uniqueKeysWithValues: inputs.map { ($0.name, $0.tensor.shape) })
     let raw = try function.graph(shapes: shapes, evaluator: ReferenceEvaluator())
     if device == "cpu" {
-      // Control flow is the host's, and so needs a plan.
+      // Control flow runs on the host, and so needs a plan.
       let isFlat = !raw.nodes.contains { $0.op is Loop || $0.op is Branch }
       let results = try isFlat ? ReferenceDevice().run(raw, inputs(of: raw)).outputs : raw.run(self, on: ["reference"])
       try check(raw, results, "\(name), reference", comparesElementTypes)

@@ -169,7 +169,7 @@ struct ContentionTests {
     var foreign = own
     foreign.neighbours = 0.2
     #expect(foreign.isDisturbed)
-    // On a machine with processors to spare a neighbour takes nothing from us.
+    // On a machine with spare processors, other processes take no time from this one.
     foreign.pressure = 0.01
     #expect(!foreign.isDisturbed)
     #expect(Contention(steal: 0.05, pressure: 0, utilisation: 0.5, neighbours: 0).isDisturbed)

@@ -26,7 +26,7 @@ final class SimulatedMachine: MeasurementClock, SensorReader {
     var coupling = 1.0
     /// The share of full power; 1 for a load of every unit.
     var load = 1.0
-    /// After this many seconds the temperature is not shown any more.
+    /// After this many seconds the temperature has no reading.
     var silentAfter = Double.infinity
   }
 
@@ -103,7 +103,7 @@ final class SimulatedMachine: MeasurementClock, SensorReader {
       while state.joules > Self.range { state.joules -= Self.range }
       state.now = end
       show(state)
-      // Noise of the next look.
+      // Noise of the next reading.
       _ = state.generator.next()
     }
   }

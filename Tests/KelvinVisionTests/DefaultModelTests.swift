@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct DefaultModelTests {
   @Test func defaultModelIsRequiredAndUsed() async {
-    // A child of its own: what is configured is the process's.
+    // A child process, because the configuration belongs to the process.
     await #expect(processExitsWith: .success) {
       let folder = TemporaryFolder()
       setenv("XDG_CONFIG_HOME", "\(folder.path)/config", 1)
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  /// Notes where the image lies that it is given.
+  /// Records the address of the given image.
   private struct Witness: ImageProcessingRequest {
     var regionOfInterest = NormalizedRect.fullImage
 

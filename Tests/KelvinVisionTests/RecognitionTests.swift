@@ -99,7 +99,7 @@ import Testing
       #expect(seen.count == 3 && seen.allSatisfy(\.hasPrecisionRecallCurve))
       for (observation, step) in seen.flatMap({ seen in (0...8).map { (seen, Float($0) / 8) } }) {
         let (precision, recall) = try #require(known[observation.identifier])
-        // The value at the least threshold that is no less.
+        // The value at the smallest threshold that is not less.
         func value(_ points: [[Float]], at threshold: Float) -> Float? {
           points.filter { $0[0] >= threshold }.min { $0[0] < $1[0] }?[1]
         }

@@ -64,7 +64,7 @@ import Testing
       labels: names.split(separator: "\n").map(String.init))
     let seen = try await request.perform(on: URL(filePath: "\(folder)/coral_bird_segmentation.bmp"))
     #expect(seen.parts.map(\.label) == ["background", "bird"])
-    // Another network's answer, in colours: what is not black is bird.
+    // The answer of another network in colours: all pixels that are not black are bird.
     let other = try ImageFile.decode(path: "\(folder)/coral_bird_segmentation_mask.bmp").pixels
     #expect((other.width, other.height) == (seen.width, seen.height))
     let mask = try seen.mask(for: "bird")

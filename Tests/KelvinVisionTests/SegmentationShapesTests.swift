@@ -123,7 +123,7 @@ private struct ShapeCase: Decodable, Sendable, CustomTestStringConvertible {
     let simple = try seen.polygons(for: "class 2", simplifiedBy: 1)
     #expect(simple[0].exterior.count * 3 < exact[0].exterior.count)
     #expect(abs(simple[0].area - exact[0].area) < 0.1 * exact[0].area)
-    // A tolerance of nothing changes nothing.
+    // A tolerance of 0 changes nothing.
     #expect(try seen.polygons(for: "class 2", simplifiedBy: 0) == exact)
   }
 

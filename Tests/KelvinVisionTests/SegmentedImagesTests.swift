@@ -26,7 +26,7 @@ import Testing
     #expect(try labelMap("[[1, 0, 3, 0, 3, 2, 1, 2]]") == [0, 1, 1, 0, 0, 1, 1, 0, 0, 0, 0, 0])
   }
 
-  /// Whose sides are longer than any number.
+  /// An image with sides that overflow.
   @Test func polygonBeyondTheImageIsClipped() throws {
     #expect(try labelMap("[[-1e308, 0.5, 1e308, 0.5, 1e308, 9, -1e308, 9]]") == [UInt8](repeating: 1, count: 12))
     #expect(try labelMap("[[-1e308, 0.5, 1e308, 5, 1e308, 9]]").count == 12)

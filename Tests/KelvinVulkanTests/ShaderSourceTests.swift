@@ -3,7 +3,7 @@ import FoundationEssentials
 import KelvinVulkan
 import Testing
 
-/// The package's folder, from the place of this file.
+/// The package's folder, from the path of this file.
 private let root = URL(filePath: #filePath)
   .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
@@ -56,7 +56,7 @@ struct ShaderSourceTests {
     }
   }
 
-  /// The mode is put in, in its place, and nothing else is touched.
+  /// The mode is inserted at its place, and nothing else changes.
   @Test func everyModuleAcceptsTheSpecialValueMode() throws {
     var count = 0
     for module in UnsafeBufferPointer(start: kelvin_spirv_modules(&count), count: count) {

@@ -73,7 +73,7 @@ struct TuningTests {
     }
   }
 
-  /// Of those that gave other numbers none would have been timed.
+  /// Kernels with other results would not have been timed.
   @Test(.slow, arguments: Layer.allCases) func everyAlternativeGivesTheSameBits(_ layer: Layer) throws {
     let graph = try layer.graph
     for device in [present[0], cards[0]] {

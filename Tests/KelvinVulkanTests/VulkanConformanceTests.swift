@@ -164,7 +164,7 @@ struct VulkanConformanceTests {
   private func expectSelfTests(_ devices: [VulkanDevice], isCard: Bool, seesFew: Bool = false) throws {
     for device in devices {
       let example = try SelfTest.example(of: SelfTest.all, on: device)
-      // Of matrices drivers have what they have.
+      // Support of cooperative matrices depends on the driver.
       let made = zip(example.nodes.graph.nodes, example.tests).filter { node, test in
         test.implementation.map(device.kernelFamily.implementations(of: node, in: example.nodes.graph).contains) ?? true
       }.map(\.1)

@@ -202,7 +202,7 @@ struct VulkanDeviceTests {
     }
   }
 
-  /// A mask hides what it hides, whatever a float16 holds, and where it hides all the shares are those of all.
+  /// A mask hides elements even beyond float16's range, and a completely masked row has the shares of all elements.
   @Test func masksBeyondFloat16StillHideAtLowPrecision() throws {
     let card = try #require(imitated.first)
     var graph = Graph()

@@ -19,7 +19,7 @@ struct WinogradTests {
     }
   }
 
-  /// A driver for CPUs that shows kernels so little of memory.
+  /// A CPU driver whose kernels see this little memory.
   @Test(.slow) func largeWinogradTilesAreTransformedInParts() throws {
     let imitation = VulkanDeviceOverrides(isHardware: false, storageLimit: 1 << 20)
     let small = VulkanDevice.discover(options: VulkanOptions(imitating: imitation)).compactMap {

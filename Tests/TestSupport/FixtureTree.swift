@@ -13,7 +13,7 @@ package final class FixtureTree: Sendable {
     return withExtendedLifetime(tree) { read(tree.files) }
   }
 
-  /// A machine that shows nothing.
+  /// A machine without readable files.
   package static let nothing = SystemFiles(root: "/no-such-folder")
 
   package var files: SystemFiles { SystemFiles(root: root) }

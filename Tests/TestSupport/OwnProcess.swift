@@ -62,7 +62,7 @@ package struct OwnProcess {
   }
 }
 
-/// Watches that a process does not grow beyond a bound, whatever it is given.
+/// Checks that a process does not grow beyond a bound, whatever its input.
 package struct MemoryWatch {
   private let process: OwnProcess
   private let start: Int
@@ -78,6 +78,6 @@ package struct MemoryWatch {
 
   package mutating func look() { largest = max(largest, process.residentByteCount - start) }
 
-  /// Whether the process was within the bound at every look.
+  /// Whether the process was within the bound at every check.
   package var isBounded: Bool { largest < limit }
 }

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// Runs the project's Python tools on what tests make.
+/// Runs the project's Python tools on files of tests.
 package enum PageTool {
   package static let root: String = {
     let parts = #filePath.split(separator: "/")

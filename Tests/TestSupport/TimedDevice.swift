@@ -113,7 +113,7 @@ private final class TimedInvocation: Invocation {
   }
 }
 
-/// Nowhere: no sensors, no counters, so that nothing of the machine at hand shows.
+/// An empty folder: no sensors and no counters, so that this machine has no influence.
 package let noFiles = SystemFiles(root: "/nonexistent/")
 
 /// x → relu → exp → tanh, four elements wide.

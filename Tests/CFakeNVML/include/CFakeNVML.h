@@ -4,7 +4,7 @@
 typedef struct {
   int initFailure;
   int failure;
-  /// Of the functions that read something from the card, not of those that find it.
+  /// Affects the functions that read values of the card, not those that find it.
   int readFailure;
   unsigned count;
   unsigned celsius;
