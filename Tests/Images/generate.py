@@ -1,4 +1,4 @@
-"""Writes the small image files in files/ and beside each what Pillow decodes it to (NAME.ppm). README.md says more."""
+"""Writes the small image files in files/, and beside each the pixels that Pillow decodes (NAME.ppm). README.md says more."""
 
 import pathlib
 import struct

@@ -19,7 +19,7 @@ static size_t place_in_blocks(size_t image, size_t channel, size_t at, size_t ch
 /* A convolution, its tensors in planes. */
 typedef struct {
   size_t images, in_channels, out_channels;
-  /* Input channels that an output sees, from the first one of its group on. */
+  /* The input channels of an output, from the first one of its group on. */
   size_t width;
   ck_window window;
   /* The operand type of the products. */

@@ -1,4 +1,4 @@
-/* Windows of single planes, and what is resampled or folded. */
+/* Windows of single planes, resampling and folding. */
 #include "check.h"
 
 void check_depthwise(const ck_kernels *k) {
@@ -65,7 +65,7 @@ void check_window_pool(const ck_kernels *k) {
   }
 }
 
-/* Coordinates that rise all along, or fall. */
+/* Coordinates that only rise, or only fall. */
 static ck_interpolation random_interpolation(size_t from, size_t to) {
   int32_t *lower = memory(to * sizeof *lower), *upper = memory(to * sizeof *upper);
   float *fraction = unset(to);

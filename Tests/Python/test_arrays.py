@@ -37,7 +37,7 @@ def calls(model):
 
 
 def seen_count(name):
-    """How many of the seven numbers are left to see."""
+    """The number of the seven numbers that remain visible."""
     return 6 if name == "a view" else 7
 
 
@@ -261,7 +261,7 @@ class Calls(unittest.TestCase):
             model.predict({"image": pixels()})
 
     def test_other_threads_of_python_run_while_they_compute(self):
-        # The interpreter takes nothing from this thread, which would have to let go of it.
+        # The interpreter does not switch from this thread, which would have to release the lock.
         self.addCleanup(sys.setswitchinterval, sys.getswitchinterval())
         sys.setswitchinterval(10)
         model = loaded()

@@ -1,4 +1,4 @@
-"""Images of every format, read where they lie; image files; what is refused."""
+"""Images of every format, read in place; image files; refused images."""
 import asyncio
 import gc
 import pathlib
@@ -40,7 +40,7 @@ def as_format(name, levels):
 
 
 def apart(array):
-    """The same in rows that lie apart."""
+    """The same in rows with gaps between them."""
     wide = np.zeros((array.shape[0], array.shape[1] + 5, *array.shape[2:]), array.dtype)
     wide[:, : array.shape[1]] = array
     return wide[:, : array.shape[1]]

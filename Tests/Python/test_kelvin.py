@@ -1,4 +1,4 @@
-"""The Python package as its users meet it, on the embedded model."""
+"""The Python package as its users use it, on the embedded model."""
 import asyncio
 import ctypes
 import gc
@@ -301,7 +301,7 @@ class Predictions(unittest.TestCase):
         def count():
             begin.wait()
             counted.extend(range(1000))
-        # The interpreter takes nothing from this thread, which would have to let go of it.
+        # The interpreter does not switch from this thread, which would have to release the lock.
         self.addCleanup(sys.setswitchinterval, sys.getswitchinterval())
         sys.setswitchinterval(10)
         thread = threading.Thread(target=count)

@@ -1,4 +1,4 @@
-"""The session that scripts written for ONNX Runtime meet."""
+"""The session for scripts that were written for ONNX Runtime."""
 import pathlib
 import threading
 import unittest

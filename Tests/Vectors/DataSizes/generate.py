@@ -19,7 +19,7 @@ from onnx_vectors import B, F, I, constant, node, value, write  # noqa: E402
 
 
 def places():
-    """The indices that a run finds are an output."""
+    """The indices that a run finds are an output of the model."""
     return helper.make_graph([node("NonZero", ["x"], ["y"])], "places", [value("x", F, [3, 4])],
                              [value("y", I, [2, None])])
 
@@ -56,7 +56,7 @@ def compress():
 
 
 def suppressed():
-    """Boxes that were selected, and their scores gathered in the model."""
+    """Selected boxes, and their scores gathered in the model."""
     return helper.make_graph([
         node("NonMaxSuppression", ["boxes", "scores", "most", "overlap", "least"], ["rows"]),
         node("Gather", ["rows", "two"], ["box"], axis=1), node("Squeeze", ["boxes", "front"], ["flat"]),
@@ -68,7 +68,7 @@ def suppressed():
 
 
 def images():
-    """Two images of four classes, boxes as centre and size, nothing left out for its score."""
+    """Two images of four classes, boxes as centre and size, without a score threshold."""
     return helper.make_graph([
         node("NonMaxSuppression", ["boxes", "scores", "most", "overlap"], ["rows"], center_point_box=1)],
         "images", [value("boxes", F, [2, 16, 4]), value("scores", F, [2, 4, 16])], [value("rows", I, [None, 3])],
@@ -121,7 +121,7 @@ def growing():
 
 
 def distinct():
-    """The different elements in order, with all that is known of them, and what is computed from them."""
+    """The different elements in order, with all outputs of the operator, and values computed from them."""
     return helper.make_graph([
         node("Unique", ["x"], ["values", "first", "inverse", "counts"]), node("Mul", ["values", "two"], ["y"]),
         node("Gather", ["y", "inverse"], ["back"])],
@@ -131,7 +131,7 @@ def distinct():
 
 
 def columns():
-    """The different columns as they come, of integers, and how often each is there."""
+    """The different columns of integers in the order of the data, and the count of each."""
     return helper.make_graph([
         node("Unique", ["x"], ["y", "", "", "counts"], axis=1, sorted=0), node("Shape", ["y"], ["size"])],
         "columns", [value("x", I, [2, 9])],

@@ -122,7 +122,7 @@ def sequence():
 
 
 def open_rows():
-    """As many rows as the data asks for, and nothing that says how many there are at most."""
+    """As many rows as the data requests, without a limit in the model."""
     body = graph("body", [
         node("Mul", ["v", "half"], ["next"]), node("ReduceMax", ["next"], ["most"], keepdims=0),
         node("Greater", ["most", "one"], ["more"]), node("Add", ["next", "x"], ["row"])],
@@ -188,7 +188,7 @@ def sized():
 
 
 def guarded():
-    """A loop that grows what it carries on one side of a branch, whose number of trips is only there if that is taken."""
+    """A loop that grows what it carries on one side of a branch, whose number of iterations is only known on that side."""
     body = graph("body", [
         node("Concat", ["before", "x"], ["after"], axis=0), node("Identity", ["goes_on"], ["still"])],
         [value("i", I, []), value("goes_on", B, []), value("before", F, [None])],
@@ -208,7 +208,7 @@ def guarded():
 
 
 def differing():
-    """A branch that data decides, whose sides declare other sizes and compute no size; one hands on what is there."""
+    """A branch that data decides, whose sides declare other sizes and compute no size; one passes its input on."""
     then = graph("then", [node("Concat", ["x", "x"], ["twice"], axis=0)], [], [value("twice", F, [6])])
     inner = graph("inner", [node("Identity", ["x"], ["plain"])], [], [value("plain", F, [3])])
     inner_other = graph("inner_other", [node("Unsqueeze", ["x", "front"], ["deep"])], [], [value("deep", F, [1, 3])])
@@ -264,7 +264,7 @@ def ranks():
 
 
 def undeclared(name, steps, *results):
-    """A sub-graph of which the file does not say what it gives."""
+    """A sub-graph whose outputs the file does not declare."""
     return graph(name, steps, [], [helper.make_tensor_value_info(result, F, None) for result in results])
 
 

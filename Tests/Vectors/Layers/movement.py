@@ -109,7 +109,7 @@ for name, formula in [("sum", np.sum), ("mean", np.mean), ("max", np.max), ("min
          lambda nn, n=name: getattr(nn, f"add_reduce_{n}")("r", "x", "y", [1, -1], keepdims=False))
 case("transpose", {"x": (2, 3, 4)}, lambda x: [x.transpose(2, 0, 1)],
      lambda nn: nn.add_transpose("t", [2, 0, 1], "x", "y"))
-# An image's batch axis is none of the layer's.
+# An image's batch axis is not an axis of the layer.
 case("transpose_of_picture", {"x": (1, 3, 2, 4)}, lambda x: [x[0].transpose(1, 2, 0)],
      lambda nn: nn.add_transpose("t", [1, 2, 0], "x", "y"))
 case("concatND_interleaved", {"a": (2, 3), "b": (2, 3)}, lambda a, b: [np.stack([a, b], 2).reshape(2, 6)],

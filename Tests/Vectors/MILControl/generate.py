@@ -49,7 +49,7 @@ def choice():
 
 
 def halving():
-    """A loop that goes on while the largest element is above one; it also counts its trips."""
+    """A loop that goes on while the largest element is above one; it also counts its iterations."""
     @mb.program(input_specs=[mb.TensorSpec(shape=(4,))], opset_version=ct.target.iOS16)
     def program(x):
         def test(v, n):
@@ -110,7 +110,7 @@ def gate():
 
 
 def gathering():
-    """States that a loop's trips update: a sum in each, a record in those of an odd number; the condition reads the sum."""
+    """States that a loop's iterations update: a sum in each, a record in those of an odd number; the condition reads the sum."""
     @mb.program(input_specs=[mb.TensorSpec(shape=(2,)), mb.StateTensorSpec((2,), dtype=types.fp16),
                              mb.StateTensorSpec((2,), dtype=types.fp16)], opset_version=ct.target.iOS18)
     def program(x, total, record):

@@ -398,7 +398,7 @@ def kept_from_a_trip_before(net):
 
 @case(["y"], [0, 2])
 def left_early(net):
-    """A tensor that is read behind a loop, whose only trip may end before it is computed: zeros then."""
+    """A tensor that is read after a loop, whose only iteration may end before it is computed: zeros then."""
     _, body = net.loop(trips=1)
     then, _ = body.branch("n")
     then.next()

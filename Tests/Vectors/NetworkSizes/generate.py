@@ -112,7 +112,7 @@ def computed(random):
 
 
 def found(random):
-    """Elements that are not zero, by their places; and what is computed of them in two further steps."""
+    """Elements that are not zero, by their positions, and values computed from them in two further steps."""
     def build(nn):
         nn.add_where_nonzero("w", "x", "places")
         nn.add_gather_nd("g", ["x", "places"], "picked")
@@ -131,7 +131,7 @@ def found(random):
 
 
 def looped(random):
-    """A table as large as an input says, which a loop fills; and one as large as a loop finds."""
+    """A table whose size is an input, which a loop fills, and a table whose size a loop computes."""
     def build(nn):
         nn.add_copy("c", "start", "n")
         loop = nn.add_loop("l", condition="again").loop

@@ -155,7 +155,7 @@ build(
     [constant("second", np.array([-2], np.int64)), constant("flat", np.array([-1], np.int64)),
      constant("names", np.array(["first", "second"], dtype=object))])
 
-# Operators on texts.
+# Operators on strings.
 LINES = ["The quick  brown fox", "", "größer", " a  b c", "x,y,,z,", "The END"]
 build(
     "split_texts",

@@ -140,7 +140,7 @@ def items():
                 inputs[name] = {"texts": [NAMES[item] for item in listed]}
         cases.append((inputs, {"best": {"texts": [NAMES[item] for item in best]},
                                "scores": {"map": {NAMES[item]: float(totals[item]) for item in best}}}))
-    # A stranger counts for nothing.
+    # An unknown item has no influence.
     best, totals = recommended(similar, shifts, {1: 1.0})
     cases.append(({"seen": {"map": {"bee": 1.0, "yak": 9.0}}}, {"best": {"texts": [NAMES[item] for item in best]}}))
     write("items", spec, cases)

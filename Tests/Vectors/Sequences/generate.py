@@ -105,7 +105,7 @@ def squared():
 
 
 def grown():
-    """A loop that appends a longer part of a tensor in each trip, and counts what it has."""
+    """A loop that appends a longer part of a tensor in each iteration, and counts its elements."""
     body = helper.make_graph([
         node("Add", ["trip", "one"], ["end"]), node("Unsqueeze", ["end", "first"], ["ends"]),
         node("Slice", ["x", "first", "ends"], ["part"]), node("SequenceInsert", ["before", "part"], ["after"]),
@@ -120,7 +120,7 @@ def grown():
 
 
 def chosen():
-    """Sides of a branch that give other tensors."""
+    """Sides of a branch with different tensors."""
     then = helper.make_graph([node("SequenceConstruct", ["x", "y"], ["two"])], "then", [], [sequence("two")])
     otherwise = helper.make_graph([node("SequenceConstruct", ["y"], ["one"])], "otherwise", [], [sequence("one")])
     nodes = [node("If", ["condition"], ["result"], then_branch=then, else_branch=otherwise)]
@@ -130,7 +130,7 @@ def chosen():
 
 
 def maybe():
-    """A sequence that may be left out."""
+    """An optional sequence."""
     then = helper.make_graph([
         node("OptionalGetElement", ["given"], ["found"]), node("SequenceInsert", ["found", "x"], ["two"])],
         "then", [], [sequence("two")])
