@@ -50,7 +50,7 @@ extension OpenCLDevice {
     }
     guard !listings.isEmpty else {
       let names = platforms.map { library.text(ofPlatform: $0, CL_PLATFORM_NAME) }.joined(separator: ", ")
-      return [missing("no OpenCL device: the drivers found (\(names)) see none")]
+      return [missing("no OpenCL device: the installed drivers (\(names)) find none")]
     }
     return listings
   }

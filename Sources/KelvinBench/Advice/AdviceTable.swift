@@ -38,7 +38,7 @@ struct AdviceTable {
       Column(group: "one photo", title: "warm", legend: "warm: one further inference") { $0.warm.map(seconds) },
       Column(
         group: "\(rate) frames/s", title: "p99",
-        legend: "p99: of \(rate) frames/s, or the share of them that was lost to newer ones", decides: .stream
+        legend: "p99: of \(rate) frames/s, or the share that newer frames replaced", decides: .stream
       ) { row in
         row.stream.map { stream in
           let lost = Advice.lostShare(stream)
@@ -46,7 +46,7 @@ struct AdviceTable {
             ? "\(HumanReadable.percent(lost, decimals: lost < 0.1 ? 1 : 0)) lost" : seconds(stream.latency.p99)
         }
       },
-      Column(group: "throughput", title: "most/s", legend: "most/s: as many as will go", decides: .throughput) { row in
+      Column(group: "throughput", title: "most/s", legend: "most/s: the highest rate", decides: .throughput) { row in
         row.throughput.map { HumanReadable.significant($0.throughput) }
       },
       Column(
@@ -55,7 +55,7 @@ struct AdviceTable {
       ) { row in
         row.lasting.map { HumanReadable.significant($0.settledRate) }
       },
-      Column(group: "memory", title: "MiB", legend: "MiB: the most memory of a process", dispensable: 1) { row in
+      Column(group: "memory", title: "MiB", legend: "MiB: peak memory of the process", dispensable: 1) { row in
         row.memory.map { Self.mebibytes($0.peakResident) }
       },
       Column(
@@ -67,7 +67,7 @@ struct AdviceTable {
             .joined(separator: ", ")
         }
       },
-      Column(group: "", title: "energy", legend: "energy: of one inference, as measured or over the least") { row in
+      Column(group: "", title: "energy", legend: "energy: of one inference, measured or relative to the least") { row in
         if row.isEnergyMeasured, let joules = row.joules { return "\(HumanReadable.significant(joules * 1e3)) mJ" }
         return row.energyRatio.map { HumanReadable.significant($0) }
       },

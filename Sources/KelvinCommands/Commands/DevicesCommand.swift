@@ -22,10 +22,7 @@ struct DevicesCommand: ParsableCommand {
     Console.print(table.text())
     let faults = rows.flatMap { row in row.failedSelfTests.map { "\(row.id): \($0)" } }
     if !faults.isEmpty {
-      Console.print(
-        """
-        \nFailed self-tests; other devices run these kernels until the driver changes:
-        """)
+      Console.print("\nFailed self-tests; other devices run these kernels until the driver changes:")
     }
     for fault in faults { Console.print(fault.paragraph(width: Console.width - 2, indent: 2)) }
     let absent = rows.filter { !$0.available }

@@ -26,7 +26,7 @@ extension Function {
       padded.overriding = { (names: Set<String>) throws -> Function in
         guard let other = try make(names).padded(growing) else {
           let values = names.sorted().map { "'\($0)'" }.joined(separator: ", ")
-          throw GraphError("the graph", "is not one of known sizes with other values for \(values)")
+          throw GraphError("the graph", "has data-dependent sizes with other values for \(values)")
         }
         return other
       }

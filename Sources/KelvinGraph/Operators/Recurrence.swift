@@ -80,7 +80,7 @@ package struct Recurrence: Operator {
     }
     let columns = hidden.multipliedReportingOverflow(by: gates)
     guard !columns.overflow, x.shape[2] == columns.partialValue else {
-      throw OperatorError("\(x) has not \(gates) gates of \(hidden)")
+      throw OperatorError("\(x) does not have \(gates) gates of \(hidden)")
     }
     try check(weights, [columns.partialValue, hidden], "recurrent weights")
     try check(state, [batch, hidden], "hidden state")
