@@ -82,6 +82,10 @@ def faults(tree):
     yield rules.operators_lie_in_files_of_their_names, {"files": {path: ""}}, f"{path}: Copying is not an operator"
     path = "Shaders/shared/rank_elements.kernel"
     yield rules.operators_lie_in_files_of_their_names, {"files": {path: ""}}, f"{path}: its name does not begin"
+    path = "Sources/CKelvinKernels/gather.c"
+    yield (
+        rules.operators_lie_in_files_of_their_names, {"files": {path: "void ck_scatter_nd_run("}},
+        f"{path}: has the kernel of ScatterND")
     path = "Tests/KelvinPlanningTests/PlantedTests.swift"
     for text in ["", "@Suite struct Planted {}", "@Suite struct PlantedTestsOfPlans {}", "let suite = PlantedTests()"]:
         yield (
@@ -183,6 +187,10 @@ def allowed(tree):
     for text in ["// import KelvinCPU", '"""\nimport KelvinCPU\n"""', "/* \nimport KelvinCPU\n*/", "let x = important"]:
         yield rules.declared_imports, {"files": {GRAPH: text}}, text
     yield rules.file_sizes, {"files": {GRAPH: "\n" * 500}}, "500 lines"
+    for kernel in ["gather", "gather_nd", "planted"]:
+        yield (
+            rules.operators_lie_in_files_of_their_names,
+            {"files": {"Sources/CKelvinKernels/gather.c": f"void ck_{kernel}_run("}}, kernel)
     for text in [
         "public let planted = 1", "override func planted() {}", "protocol Operator {\n  func planted()\n}",
         "let planted = 1\nlet width = planted", "switch a {\ncase planted: width\ncase planted, planted:\n}",

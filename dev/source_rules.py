@@ -209,6 +209,8 @@ def operators_lie_in_files_of_their_names(tree):
             path = f"Sources/Kelvin{device}/Kernels/{name}.swift"
             if not re.search(rf"func add{name}(<\w+>)?\(\)", tree.text(path)):
                 yield f"{path}: does not hold the kernel of {name}"
+        if device == "CPU":
+            yield from c_kernels_lie_in_files_of_their_names(tree, names)
     # A kernel file belongs to one operator on Vulkan and OpenCL; shared code is outside the folder.
     for device in ["Vulkan", "OpenCL"]:
         for path in tree.under(f"Sources/Kelvin{device}/Kernels", ".swift"):
@@ -220,6 +222,15 @@ def operators_lie_in_files_of_their_names(tree):
         stem = pathlib.PurePath(path).stem
         if "/Generated/" not in path and stem not in SHARED_SHADERS and not stem.startswith(operators):
             yield f"{path}: its name does not begin with that of an operator with a kernel on GPUs"
+
+
+def c_kernels_lie_in_files_of_their_names(tree, operators):
+    """The file of a kernel in C has the operator's name or the first words of it: gather.c has GatherND."""
+    snakes = {re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower(): name for name in operators}
+    for path in tree.under("Sources/CKelvinKernels", ".c"):
+        for kernel in re.findall(r"^void ck_(\w+)_run\(", tree.text(path), re.MULTILINE):
+            if kernel in snakes and not f"{kernel}_".startswith(pathlib.PurePath(path).stem + "_"):
+                yield f"{path}: has the kernel of {snakes[kernel]}"
 
 
 def suites_have_the_names_of_their_files(tree):

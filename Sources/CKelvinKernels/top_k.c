@@ -1,4 +1,4 @@
-#include "ck_gather.h"
+#include "ck_top_k.h"
 #include "sort_key.h"
 
 /* Whether `x` comes after `y`: smaller keys first, equal ones by position. */

@@ -11,4 +11,7 @@
 #include "ck_random_key.h"
 #include "ck_random_uniform.h"
 #include "ck_recurrence.h"
+#include "ck_resize.h"
+#include "ck_scatter.h"
+#include "ck_top_k.h"
 #include "ck_unique.h"

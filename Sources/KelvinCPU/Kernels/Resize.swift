@@ -94,9 +94,9 @@ private struct ResizePass {
       guard let axis, axis.size > 0 else { return nil }
       return list.array(axis.nearestIndices(length: length, rounding))
     }
-    let arguments = ck_pick_args(
+    let arguments = ck_resize_nearest_args(
       x: source, y: target, element: element, height: height, width: width, out_height: outHeight,
       out_width: outWidth, rows: indices(rows, height), columns: indices(columns, width))
-    list.add(ck_pick_run, arguments, items: items, cost: outWidth)
+    list.add(ck_resize_nearest_run, arguments, items: items, cost: outWidth)
   }
 }
