@@ -118,7 +118,7 @@ def parse():
     parser.add_argument("--before", required=True, help="the binary that is the base of the ratios")
     parser.add_argument("--after", default=str(ROOT / ".build" / "release" / "kelvin"))
     parser.add_argument("--titles", nargs=2, help="what the two are, e.g. commits; precisions have their names otherwise")
-    parser.add_argument("--precisions", nargs=2, default=(None, None), help="of the two: automatic, full, high or low")
+    parser.add_argument("--precisions", nargs=2, default=(None, None), help="of the two: automatic, full or low")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--iterations", type=int, default=20, help="the fewest timed inferences in a round")
     parser.add_argument("--models", default="mobilenet_v2,resnet50", help=f"of {', '.join(TITLES)}")

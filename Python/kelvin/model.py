@@ -122,7 +122,7 @@ class Model:
         path: an `.mlpackage`, `.mlmodelc`, `.mlmodel` or `.onnx`; or the bytes of one of the latter two, or of an ML
             Program's specification, with the files that it refers to in `files`.
         units: `all`, `cpu-only`, `cpu-and-gpu`, `cpu-and-neural-engine`, or devices: `"cpu,vulkan:0"` or a list.
-        precision: the minimum precision of the computation: `automatic`, `full`, `high` or `low`.
+        precision: the minimum precision of the computation: `automatic`, `full` or `low`.
         plan: a saved plan to use instead of a new one.
         files: the files of a model in memory, as bytes by path.
         options: any other option of the command line, with underscores for dashes: `threads=2`, `strict=True`,

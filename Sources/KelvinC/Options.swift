@@ -84,7 +84,9 @@ private struct Option: Sendable {
     "units": Option(\.computeUnits, "all, cpu-only, cpu-and-gpu, cpu-and-neural-engine or devices as in cpu,vulkan:0") {
       ComputeUnits($0)
     },
-    "precision": Option(\.precision, names(ComputePrecision.self)) { ComputePrecision(rawValue: $0) },
+    "precision": Option(\.precision, ComputePrecision.choices.map(\.rawValue).joined(separator: ", ")) {
+      ComputePrecision(rawValue: $0)
+    },
     "goal": Option(\.goal, names(ComputePlan.Goal.self)) { ComputePlan.Goal(rawValue: $0) },
     "runs": Option(\.expectedPredictions, "a whole number, at least 0") { Int($0).flatMap { $0 >= 0 ? $0 : nil } },
     "trips": Option(optional: \.expectedTrips, "a number from 0 to 1000000") { number($0, in: 0...1e6) },

@@ -102,7 +102,7 @@ import Testing
     let document = try JSONValue(result.output)
     let results = try #require(document["results"]?.array)
     let names = results.compactMap { $0["model"]?.text }
-    #expect(names == ["cpu, full", "cpu, high", "cpu, low", "reference, full", "reference, high", "reference, low"])
+    #expect(names == ["cpu, full", "cpu, low", "reference, full", "reference, low"])
     let verdict = try #require(document["verdict"])
     #expect(names.contains(verdict["model"]?.text ?? ""))
     let front = try #require(verdict["front"]?.array).compactMap(\.text)

@@ -78,7 +78,7 @@ kelvin_options *kelvin_options_new(void);
 /// Sets an option. Names and values are those of the command line, without the dashes:
 ///
 ///     units               all, cpu-only, cpu-and-gpu, cpu-and-neural-engine, or devices: cpu,vulkan:0
-///     precision           automatic, full, high, low
+///     precision           automatic, full, low
 ///     goal                latency, one-shot, throughput, sustained
 ///     tuning              automatic, exhaustive, off
 ///     runs trips envelope threads function part exclude device-timeout plan profile cache-dir reshape-frequency

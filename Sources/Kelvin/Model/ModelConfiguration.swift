@@ -118,8 +118,12 @@ public enum ComputePrecision: String, Hashable, Sendable, CaseIterable {
   case automatic
   /// Float32 results: at most twice the error of a float32 matrix product.
   case full
-  /// Products of at least 16 significand bits, float32 accumulation.
+  /// Products of at least 16 significand bits, float32 accumulation. No device has kernels for this precision, so it
+  /// equals ``full``.
   case high
   /// Operands and values between layers may be rounded to bfloat16 or float16.
   case low
+
+  /// The precisions that differ from one another.
+  package static let choices: [ComputePrecision] = [.automatic, .full, .low]
 }

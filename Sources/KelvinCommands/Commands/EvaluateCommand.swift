@@ -46,7 +46,7 @@ struct EvaluateCommand: ParsableCommand, ModelCommand {
 
   @Option(
     name: .customLong("precisions"),
-    help: ArgumentHelp("Precision levels to compare, instead of --precision: full,high,low.", valueName: "list"),
+    help: ArgumentHelp("Precision levels to compare, instead of --precision: full,low.", valueName: "list"),
     transform: Self.precisions)
   var precisions: [ComputePrecision] = []
 

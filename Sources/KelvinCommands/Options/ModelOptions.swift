@@ -15,7 +15,7 @@ struct ModelOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      The lowest numerical precision allowed: automatic, full, high or low. With low, CPUs that multiply bfloat16 do \
+      The lowest numerical precision allowed: automatic, full or low. With low, CPUs that multiply bfloat16 do \
       so, and graphics cards that store float16 store values in it. Everything else is float32.
       """, valueName: "precision"), transform: precision)
   var precision: ComputePrecision = .automatic
