@@ -21,7 +21,7 @@ CHECKED = --explicit-target-dependency-import-check error
 # every build compiles everything anew.
 export SWIFT_DETERMINISTIC_HASHING = 1
 # Unwritten memory holds not-a-number, so that no test relies on zeros.
-RUN_TESTS = KELVIN_FRESH_MEMORY=255 $(SWIFT) test -c release --disable-testable-imports --skip-build
+RUN_TESTS = KELVIN_POISON_MEMORY=255 $(SWIFT) test -c release --disable-testable-imports --skip-build
 
 .PHONY: demo test test-build test-slow build library install wheel deb tar bundle bootstrap check conformance clean
 

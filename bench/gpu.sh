@@ -56,7 +56,7 @@ conformance() { # TARGET
     return 1
   fi
   local log=$parts/suite.log status=0
-  KELVIN_SLOW_TESTS=1 KELVIN_FRESH_MEMORY=255 swift test -c release --disable-testable-imports --skip-build \
+  KELVIN_SLOW_TESTS=1 KELVIN_POISON_MEMORY=255 swift test -c release --disable-testable-imports --skip-build \
     --filter "^$1\\..*ConformanceTests/" > "$log" 2>&1 || status=$?
   grep -E 'Test run with' "$log" | sed 's/^[^A-Za-z]*//' > "$parts/conformance.md"
   grep -E 'recorded an issue' "$log" | head -20 | cut -c1-300 | sed 's/^[^A-Za-z]*/- /' >> "$parts/conformance.md"

@@ -8,6 +8,6 @@ export SWIFT_DETERMINISTIC_HASHING=1  # see Makefile
 cd "$(dirname "$0")/.."
 scratch=${KELVIN_SCRATCH:-.build}
 swift build -c release --build-tests --scratch-path "$scratch"
-KELVIN_SLOW_TESTS=1 KELVIN_FUZZ_DEVICES=${1:-60} KELVIN_FUZZ_SEED=${2:-0} KELVIN_FRESH_MEMORY=255 \
+KELVIN_SLOW_TESTS=1 KELVIN_FUZZ_DEVICES=${1:-60} KELVIN_FUZZ_SEED=${2:-0} KELVIN_POISON_MEMORY=255 \
   swift test -c release --disable-testable-imports --skip-build --scratch-path "$scratch" \
   --filter '^KelvinTests\.DeviceFuzzTests' --no-parallel

@@ -185,7 +185,7 @@ compile() {
 # Cases run one after another: a driver compiles on the single thread of its queue, so parallel cases would time out.
 suite() { # DRIVER TARGET
   echo "== $2 on $1"
-  on "$1" env KELVIN_SLOW_TESTS=1 KELVIN_FRESH_MEMORY=255 "${KELVIN_SCRATCH:-.build}/release/KelvinPackageTests.xctest" \
+  on "$1" env KELVIN_SLOW_TESTS=1 KELVIN_POISON_MEMORY=255 "${KELVIN_SCRATCH:-.build}/release/KelvinPackageTests.xctest" \
     --testing-library swift-testing --no-parallel --filter "^$2\\." 2>&1 | tee "$scratch/$1.log" | grep -E 'Test run with|recorded an issue|failed after' || true
   grep -q 'Test run with .* passed' "$scratch/$1.log"
 }

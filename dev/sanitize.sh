@@ -56,7 +56,7 @@ for build in "${builds[@]}"; do
   export UBSAN_OPTIONS=$undefined:log_path=$reports/report
   began=$SECONDS
   # Both tiers of tests; memory begins as in `make test`.
-  KELVIN_SLOW_TESTS=1 KELVIN_FRESH_MEMORY=255 swift test -c release "${options[@]}" --scratch-path "$scratch" --disable-testable-imports \
+  KELVIN_SLOW_TESTS=1 KELVIN_POISON_MEMORY=255 swift test -c release "${options[@]}" --scratch-path "$scratch" --disable-testable-imports \
     --skip-build "$@" 2>&1 | tee "$log" | grep -E 'Test run|failed after|skipped' || true
   echo "== $build: ran in $((SECONDS - began)) s"
   grep -rh SUMMARY "$reports" | sort | uniq -c || true

@@ -4,9 +4,9 @@ package import KelvinGraph
 /// The initial contents of memory for values, scratch and packed weights, which tests can set to a pattern: code must
 /// not rely on zeros, or on results of another run.
 package enum PoisonedMemory {
-  /// The value of every byte, from the environment variable `KELVIN_FRESH_MEMORY`; nil leaves memory as it is. 255 is
+  /// The value of every byte, from the environment variable `KELVIN_POISON_MEMORY`; nil leaves memory as it is. 255 is
   /// NaN for every floating-point type and -1 for signed integers.
-  package static let filler: UInt8? = getenv("KELVIN_FRESH_MEMORY").flatMap { UInt8(String(cString: $0)) }
+  package static let filler: UInt8? = getenv("KELVIN_POISON_MEMORY").flatMap { UInt8(String(cString: $0)) }
 
   package static func prepare(_ buffer: any Buffer) throws(DeviceError) {
     guard let filler else { return }

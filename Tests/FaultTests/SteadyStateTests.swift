@@ -26,7 +26,7 @@ import Testing
   @Test func smallWeightsAreUploadedTogether() async {
     await #expect(processExitsWith: .success) {
       // Otherwise new memory is filled, by copies that would be counted.
-      unsetenv("KELVIN_FRESH_MEMORY")
+      unsetenv("KELVIN_POISON_MEMORY")
       var order = FaultyOrder()
       order.card = FaultyCardDiscrete
       let machine = FaultyMachine(.vulkan, order)

@@ -6,11 +6,11 @@ import KelvinRuntime
 import TestSupport
 import Testing
 
-/// `KELVIN_FRESH_MEMORY` fills unwritten memory. It is read once, so the tests run in a separate process.
+/// `KELVIN_POISON_MEMORY` fills unwritten memory. It is read once, so the tests run in a separate process.
 @Suite struct PoisonedMemoryTests {
   @Test func sessionsAndPackedWeightsStartPoisoned() async {
     await #expect(processExitsWith: .success) {
-      setenv("KELVIN_FRESH_MEMORY", "255", 1)
+      setenv("KELVIN_POISON_MEMORY", "255", 1)
       let (graph, inputs) = try RandomGraph.make(seed: 3, nodes: 9)
       for device in deviceInventory.devices where device.info.kind != .reference {
         let session = try graph.compiled(on: [device.info.id]).makeSession()
@@ -28,7 +28,7 @@ import Testing
 
   @Test func memoryIsUntouchedWithoutAPattern() async {
     await #expect(processExitsWith: .success) {
-      unsetenv("KELVIN_FRESH_MEMORY")
+      unsetenv("KELVIN_POISON_MEMORY")
       #expect(PoisonedMemory.filler == nil)
     }
   }
