@@ -58,7 +58,7 @@ package struct EvaluationPage: Sendable {
   /// Whether the first measure is a share, 0…1.
   package var isShare: Bool
   package var isBetterWhenLarger: Bool
-  package var contestants: [BenchmarkCandidate]
+  package var candidates: [BenchmarkCandidate]
   /// The comparison of the other models with the first, where it is a table instead of notes.
   package var comparison: Section?
   package var notes: [String]
@@ -66,11 +66,11 @@ package struct EvaluationPage: Sendable {
 
   package init(
     title: String, summary: String, verdict: String?, columns: [String], isShare: Bool, isBetterWhenLarger: Bool,
-    contestants: [BenchmarkCandidate], comparison: Section? = nil, notes: [String], kelvinVersion: String
+    candidates: [BenchmarkCandidate], comparison: Section? = nil, notes: [String], kelvinVersion: String
   ) {
     (self.title, self.summary, self.verdict, self.columns) = (title, summary, verdict, columns)
     (self.isShare, self.isBetterWhenLarger) = (isShare, isBetterWhenLarger)
-    (self.contestants, self.comparison, self.notes) = (contestants, comparison, notes)
+    (self.candidates, self.comparison, self.notes) = (candidates, comparison, notes)
     self.kelvinVersion = kelvinVersion
   }
 
@@ -85,8 +85,8 @@ package struct EvaluationPage: Sendable {
       <div class="panel"><div class="scroll">\(table)</div></div>
       \(comparison.map { "<div class=\"halves wide\">\(EvaluationCharts.draw($0))</div>" as Markup } ?? "")
       <ul class="notes">\(notes.map { "<li>\($0)</li>" as Markup })</ul>
-      \(contestants.count > 1 ? ParetoChart.section(of: self) : "")
-      \(contestants.map(section))
+      \(candidates.count > 1 ? ParetoChart.section(of: self) : "")
+      \(candidates.map(section))
       <footer><p><small>Kelvin \(kelvinVersion)</small></p></footer>
       </main>
       """
@@ -100,8 +100,8 @@ package struct EvaluationPage: Sendable {
 
   /// The table with a row for each model, shown as cards on a phone. Columns without values are left out.
   private var table: Markup {
-    let shown = columns.indices.filter { column in contestants.contains { !["", "—"].contains($0.cells[column]) } }
-    let rows: [Markup] = contestants.map { one in
+    let shown = columns.indices.filter { column in candidates.contains { !["", "—"].contains($0.cells[column]) } }
+    let rows: [Markup] = candidates.map { one in
       let fields: [Markup] = shown.map { column in
         let text: Markup = "\(one.cells[column].isEmpty ? "—" : one.cells[column])"
         return "<td data-label=\"\(columns[column])\"><div>\(column == 0 ? "<b>\(text)</b>" : text)</div></td>"

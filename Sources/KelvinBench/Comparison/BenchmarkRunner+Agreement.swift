@@ -18,7 +18,7 @@ extension BenchmarkRunner {
   /// Compares every configuration's outputs with the reference device's.
   ///
   /// - Returns: the reason for which outputs were not compared; empty when they were.
-  func checkAgreement(_ contestants: [BenchmarkCandidate]) throws -> String {
+  func checkAgreement(_ candidates: [BenchmarkCandidate]) throws -> String {
     guard options.checksAgreement else { return "not asked for" }
     guard let reference = subject.context.inventory.reference else { return "this build has no reference device" }
     let graph = subject.context.graph
@@ -30,7 +30,7 @@ extension BenchmarkRunner {
     }
     live.begin("comparison with the reference device", .agreement)
     try options.cancellation?.check()
-    guard let first = contestants.first(where: \.isAble) else { return "no configuration was left" }
+    guard let first = candidates.first(where: \.isAble) else { return "no configuration was left" }
     var request = first.configuration.request
     request.goal = .latency
     request.units = .devices([id])
@@ -44,11 +44,11 @@ extension BenchmarkRunner {
     let inputs = subject.inputs.prefix(affordable)
     var expected: [[Tensor]] = []
     for tensors in inputs { expected.append(try oracle.run(tensors, options.cancellation)) }
-    for contestant in contestants {
-      try attempt(contestant) {
-        let outputs = try inputs.map { try contestant.answer($0) }
+    for candidate in candidates {
+      try attempt(candidate) {
+        let outputs = try inputs.map { try candidate.answer($0) }
         let agreement = Agreement.compare(outputs, to: expected, classes: subject.classes)
-        journal.add(.agreement(configuration: contestant.index, agreement: agreement))
+        journal.add(.agreement(configuration: candidate.index, agreement: agreement))
       }
     }
     if affordable < subject.inputs.count {

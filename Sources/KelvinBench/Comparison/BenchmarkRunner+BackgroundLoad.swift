@@ -9,24 +9,24 @@ extension BenchmarkRunner {
 
   /// Compares the processor time of an inference with and without background load. The difference is counted in the
   /// model's energy: it results from shared caches and clocks.
-  func compareWork(_ contestants: [BenchmarkCandidate], beside load: any BackgroundLoad) throws {
+  func compareWork(_ candidates: [BenchmarkCandidate], beside load: any BackgroundLoad) throws {
     guard !workload.otherLoad.isEmpty else { return }
-    for contestant in contestants {
-      try attempt(contestant) {
+    for candidate in candidates {
+      try attempt(candidate) {
         var alone = (seconds: 0.0, count: 0)
         var beside = alone
         for _ in 0..<4 {
           load.pause()
           defer { load.resume() }
-          try work(contestant, load, &alone)
+          try work(candidate, load, &alone)
           load.resume()
-          try work(contestant, load, &beside)
+          try work(candidate, load, &beside)
         }
         guard alone.count > 0, beside.count > 0, alone.seconds > 0 else { return }
         let (first, second) = (alone.seconds / Double(alone.count), beside.seconds / Double(beside.count))
         journal.add(
           .note(
-            "energy, \(contestant.configuration.label): the background load's processor time is not the model's;"
+            "energy, \(candidate.configuration.label): the background load's processor time is not the model's;"
               + " the same inference took  \(HumanReadable.seconds(second)) of processor time with the load and"
               + " \(HumanReadable.seconds(first)) alone, \(HumanReadable.times(second / first)) as much, which an"
               + " estimate from processor time counts"))
@@ -35,13 +35,13 @@ extension BenchmarkRunner {
   }
 
   private func work(
-    _ contestant: BenchmarkCandidate, _ load: any BackgroundLoad, _ sum: inout (seconds: Double, count: Int)
+    _ candidate: BenchmarkCandidate, _ load: any BackgroundLoad, _ sum: inout (seconds: Double, count: Int)
   ) throws {
-    try contestant.infer()
+    try candidate.infer()
     let (end, before) = (clock.now() + Self.comparedSeconds / 4, ProcessorTime.ofProcess.seconds)
     let others = load.ownProcessorSeconds
     repeat {
-      try contestant.infer()
+      try candidate.infer()
       sum.count += 1
     } while clock.now() < end && sum.count < 100_000
     sum.seconds += ProcessorTime.ofProcess.seconds - before - (load.ownProcessorSeconds - others)

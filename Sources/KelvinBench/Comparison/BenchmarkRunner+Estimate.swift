@@ -38,11 +38,11 @@ extension BenchmarkRunner {
   /// The factor by which further rounds may lengthen a phase: rounds are doubled when they do not decide a comparison.
   var furtherRounds: Double { configurations.count > 1 ? 1.3 : 1 }
 
-  /// Sets the expected seconds of each phase: from the request alone while `contestants` is empty, then from
+  /// Sets the expected seconds of each phase: from the request alone while `candidates` is empty, then from
   /// predictions of the plans.
-  func expectPhases(_ contestants: [BenchmarkCandidate] = []) {
+  func expectPhases(_ candidates: [BenchmarkCandidate] = []) {
     let count = Double(configurations.count)
-    if contestants.isEmpty {
+    if candidates.isEmpty {
       let tried = configurations.count { candidate in
         candidate.plan == nil && options.triesPlans && candidate.request.goal == .latency
           && ((try? subject.context.planner.devices(for: candidate.request).units.count) ?? 1) > 1
@@ -53,8 +53,8 @@ extension BenchmarkRunner {
     live.expect(.starts, guessedStarts(workload.starts) * furtherRounds)
     live.expect(
       .warm,
-      contestants.isEmpty
-        ? EstimatedSeconds(0, doubt: .infinity) : roughWarmSeconds(contestants.map(\.explanation.solution.predicted)))
+      candidates.isEmpty
+        ? EstimatedSeconds(0, doubt: .infinity) : roughWarmSeconds(candidates.map(\.explanation.solution.predicted)))
     if workload.kind == .tokens { live.expect(.warm, EstimatedSeconds(0)) }
     if workload.kind != .oneShot { live.expect(.sustained, EstimatedSeconds(workload.duration * count)) }
     if options.checksAgreement, let reference = subject.context.inventory.reference {
@@ -65,19 +65,19 @@ extension BenchmarkRunner {
 
   /// Refines the expected seconds after a start. The first inference of a start predicts warm inferences better than an
   /// estimated plan. With empty caches, it may also include compilation by a driver, so the prediction limits it.
-  func expectStarts(_ contestants: [BenchmarkCandidate]) {
-    guard contestants.contains(where: { !$0.record.coldStarts.isEmpty }) else { return }
-    let firsts = contestants.filter(\.isAble).map { contestant in
-      contestant.record.starts.map(\.first).min()
-        ?? (contestant.record.coldStarts.map(\.first) + [contestant.explanation.solution.predicted]).min() ?? 0
+  func expectStarts(_ candidates: [BenchmarkCandidate]) {
+    guard candidates.contains(where: { !$0.record.coldStarts.isEmpty }) else { return }
+    let firsts = candidates.filter(\.isAble).map { candidate in
+      candidate.record.starts.map(\.first).min()
+        ?? (candidate.record.coldStarts.map(\.first) + [candidate.explanation.solution.predicted]).min() ?? 0
     }
     if workload.kind != .tokens { live.expect(.warm, roughWarmSeconds(firsts)) }
-    live.expect(.starts, startsLeft(contestants, isCold: false) * furtherRounds)
+    live.expect(.starts, startsLeft(candidates, isCold: false) * furtherRounds)
   }
 
   /// Returns the expected seconds of the planned starts that have not been made.
-  func startsLeft(_ contestants: [BenchmarkCandidate], isCold: Bool) -> EstimatedSeconds {
-    contestants.filter(\.isAble).map(\.record).reduce(.zero) { sum, record in
+  func startsLeft(_ candidates: [BenchmarkCandidate], isCold: Bool) -> EstimatedSeconds {
+    candidates.filter(\.isAble).map(\.record).reduce(.zero) { sum, record in
       let (made, planned) =
         isCold ? (record.coldStarts.count, workload.coldStarts) : (record.starts.count, workload.starts)
       return sum + expectedStart(record, isCold: isCold) * Double(planned - made)

@@ -9,18 +9,18 @@ import KelvinThermal
 extension BenchmarkRunner {
   /// Prepares each configuration's stream for its governor and for simulated heat. The variants of the stream are timed
   /// in turns, and the governor gets a ladder of those that save energy.
-  func prepareStreams(_ contestants: [BenchmarkCandidate]) throws {
+  func prepareStreams(_ candidates: [BenchmarkCandidate]) throws {
     guard workload.isGoverned || options.simulatedHeat != nil else { return }
-    for contestant in contestants {
-      live.advance(0, contestant.configuration.label, what: "timing cheaper variants")
-      try attempt(contestant) { try prepareStream(contestant) }
+    for candidate in candidates {
+      live.advance(0, candidate.configuration.label, what: "timing cheaper variants")
+      try attempt(candidate) { try prepareStream(candidate) }
     }
   }
 
-  private func prepareStream(_ contestant: BenchmarkCandidate) throws {
+  private func prepareStream(_ candidate: BenchmarkCandidate) throws {
     let context = subject.context
     var ways = try context.streamVariants(
-      contestant.explanation, precision: contestant.configuration.request.precision, threads: contestant.threads)
+      candidate.explanation, precision: candidate.configuration.request.precision, threads: candidate.threads)
     // Other plans and threads may round differently.
     if !workload.isGoverned || options.isDeterministic { ways = [ways[0]] }
     var meter = EnergyMeter(
@@ -35,21 +35,21 @@ extension BenchmarkRunner {
         let use = meter.stop(devices: devices)
         return use.isMeasured ? use.joules.map { .init(joules: $0, source: use.source) } : nil
       },
-      compile: { try contestant.compiled($0) })
+      compile: { try candidate.compiled($0) })
     let ladder = try StreamLadder(
       choosingAmong: trial.entries.map(\.plan), framesPerSecond: workload.framesPerSecond, queue: workload.queue,
       options: workload.isGoverned ? .init() : .init(rates: [], switchesPlans: false, dropsBacklog: false))
-    try contestant.take(ladder, of: trial, governed: workload.isGoverned)
-    journal.add(.ladder(configuration: contestant.index, ladder: ladder))
-    for remark in trial.remarks { journal.add(.note("\(contestant.configuration.label): \(remark)")) }
+    try candidate.take(ladder, of: trial, governed: workload.isGoverned)
+    journal.add(.ladder(configuration: candidate.index, ladder: ladder))
+    for remark in trial.remarks { journal.add(.note("\(candidate.configuration.label): \(remark)")) }
     if workload.isGoverned, ladder.labels.count == 1 {
       journal.add(
         .note(
-          "\(contestant.configuration.label): the governor knows no variant that saves energy; it lowers the rate"))
+          "\(candidate.configuration.label): the governor knows no variant that saves energy; it lowers the rate"))
     }
     if let simulated = options.simulatedHeat {
-      contestant.heat = try SimulatedHeat(envelope: simulated.envelope, speed: simulated.speed)
-      contestant.simulatedWatts = trial.entries.reduce(into: [:]) { watts, entry in
+      candidate.heat = try SimulatedHeat(envelope: simulated.envelope, speed: simulated.speed)
+      candidate.simulatedWatts = trial.entries.reduce(into: [:]) { watts, entry in
         let plan = entry.plan
         watts[plan.label] =
           StreamPlan.carriedOver(

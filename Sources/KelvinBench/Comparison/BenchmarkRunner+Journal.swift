@@ -37,30 +37,30 @@ extension BenchmarkRunner {
   }
 
   /// Returns the journal's description of a configuration before its measurement.
-  func description(of contestant: BenchmarkCandidate, after others: [BenchmarkCandidate]) throws
+  func description(of candidate: BenchmarkCandidate, after others: [BenchmarkCandidate]) throws
     -> JournalEntry.Configuration
   {
-    let (explanation, request) = (contestant.explanation, contestant.configuration.request)
+    let (explanation, request) = (candidate.explanation, candidate.configuration.request)
     let solution = explanation.solution
     let byDevice = subject.context.nodesByDevice(solution.placement)
     var notes = try subject.context.remarks(on: explanation, request)
-    if let trial = contestant.trial { notes.append(trial.record.reason) }
-    if case .devices(let asked) = request.units, !Set(contestant.devices.map(\.id)).isSubset(of: asked) {
+    if let trial = candidate.trial { notes.append(trial.record.reason) }
+    if case .devices(let asked) = request.units, !Set(candidate.devices.map(\.id)).isSubset(of: asked) {
       let help = byDevice.filter { !asked.contains($0.key) }.values.reduce(0, +)
       notes.append("\(help) nodes run elsewhere because it cannot run them")
     }
-    if contestant.threads < request.threads {
-      notes.append("\(contestant.threads) of \(request.threads) CPU threads")
+    if candidate.threads < request.threads {
+      notes.append("\(candidate.threads) of \(request.threads) CPU threads")
     }
     let candidates = explanation.nodes.flatMap { $0.candidates.filter { $0.seconds != nil }.map(\.device) }
     return .init(
-      label: contestant.configuration.label, solution: solution,
-      plan: try subject.context.plan(explanation, request), tried: contestant.trial?.record,
-      devices: contestant.devices.map(\.id),
-      considered: Set(candidates).union(contestant.devices.map(\.id) + [subject.context.inventory.host.info.id])
+      label: candidate.configuration.label, solution: solution,
+      plan: try subject.context.plan(explanation, request), tried: candidate.trial?.record,
+      devices: candidate.devices.map(\.id),
+      considered: Set(candidates).union(candidate.devices.map(\.id) + [subject.context.inventory.host.info.id])
         .sorted(),
-      threads: contestant.threads,
-      samePlanAs: try others.first { try contestant.runsAs($0) }?.index ?? contestant.index,
+      threads: candidate.threads,
+      samePlanAs: try others.first { try candidate.runsAs($0) }?.index ?? candidate.index,
       notes: notes)
   }
 }

@@ -10,14 +10,14 @@ import KelvinThermal
 
 extension BenchmarkRunner {
   /// Measures the sustained load in slices of a few seconds; the configurations take turns.
-  func runSustained(_ contestants: [BenchmarkCandidate], beside load: any BackgroundLoad) throws {
+  func runSustained(_ candidates: [BenchmarkCandidate], beside load: any BackgroundLoad) throws {
     let paced = workload.kind == .stream
     live.begin(workload.kind.rawValue, .sustained)
-    if !paced { try findInFlight(contestants) }
-    if paced { try prepareStreams(contestants) }
+    if !paced { try findInFlight(candidates) }
+    if paced { try prepareStreams(candidates) }
     let frames = paced ? max(1, Int(min(1e6, workload.duration * workload.framesPerSecond))) : Int.max
     // Slices hold a few inferences each; their number is limited to what a comparison benefits from.
-    let slowest = contestants.compactMap { try? LatencyStatistics(Array($0.record.warm.joined())).median }.max() ?? 0
+    let slowest = candidates.compactMap { try? LatencyStatistics(Array($0.record.warm.joined())).median }.max() ?? 0
     let slices = min(
       20, max(PairedComparison.fewestPairs, Int(min(workload.duration / max(4 * slowest, 1e-6), 20))), frames)
     var seconds = workload.duration / Double(slices)
@@ -28,48 +28,48 @@ extension BenchmarkRunner {
     var meter = EnergyMeter(
       counters: EnergyCounters(files: files), envelope: envelope, cores: machine.logicalCores, clock: clock,
       othersSeconds: { load.ownProcessorSeconds })
-    try compareWork(contestants, beside: load)
+    try compareWork(candidates, beside: load)
     let inputs = subject.inputs[0]
     try runRounds(
-      .sustained, planned: slices, contestants, undisturbed: workload.duration * Double(contestants.count)
-    ) { contestant, round in
-      if contestants.count > 1 { try contestant.infer() }
-      let active = contestants.count(where: \.isAble)
+      .sustained, planned: slices, candidates, undisturbed: workload.duration * Double(candidates.count)
+    ) { candidate, round in
+      if candidates.count > 1 { try candidate.infer() }
+      let active = candidates.count(where: \.isAble)
       let whole = seconds * Double(slices * active)
-      let done = contestants.reduce(0) { $0 + $1.record.sustainedSeconds }
-      let offset = contestant.record.sustainedSeconds
+      let done = candidates.reduce(0) { $0 + $1.record.sustainedSeconds }
+      let offset = candidate.record.sustainedSeconds
       let began = clock.now()
       let look = { [live] (now: Double, recent: FrameSlice) in
-        let seen = contestant.heat == nil ? heat.sample(at: now) : nil
-        guard let report = contestant.watchHeat(at: offset + now - began, frame: recent.frames.last, seen)
+        let seen = candidate.heat == nil ? heat.sample(at: now) : nil
+        guard let report = candidate.watchHeat(at: offset + now - began, frame: recent.frames.last, seen)
         else { return }
         live.note(
-          contestant.configuration.label, latencies: recent.frames.suffix(512).map(\.latency),
+          candidate.configuration.label, latencies: recent.frames.suffix(512).map(\.latency),
           rate: recent.frames.last.map { Double(recent.frames.count) / max($0.end, 1e-9) }, dropped: recent.dropped,
           state: report.state.name)
         let left = max(0, whole - done - (now - began))
         live.advance(
-          1 - left / whole, contestant.configuration.label, left: EstimatedSeconds(left), isRepeating: round >= slices)
+          1 - left / whole, candidate.configuration.label, left: EstimatedSeconds(left), isRepeating: round >= slices)
       }
       var slice = FrameSlice()
       meter.start()
       defer {
-        let energy = meter.stop(devices: contestant.devices)
+        let energy = meter.stop(devices: candidate.devices)
         if !slice.frames.isEmpty || slice.dropped > 0 {
-          journal.add(.slice(configuration: contestant.index, slice: slice, energy: energy))
+          journal.add(.slice(configuration: candidate.index, slice: slice, energy: energy))
         }
       }
       if paced {
-        let first = contestant.record.slices.reduce(0) { $0 + $1.frames.count + $1.dropped + $1.skipped }
+        let first = candidate.record.slices.reduce(0) { $0 + $1.frames.count + $1.dropped + $1.skipped }
         try slice.runPaced(
           arrivals: arrivals, rate: workload.framesPerSecond, first: first,
-          setting: { contestant.setting ?? GovernorSetting(queue: workload.queue) }, clock: clock,
+          setting: { candidate.setting ?? GovernorSetting(queue: workload.queue) }, clock: clock,
           infer: { () throws(RuntimeError) in
-            let seconds = try clock.time { () throws(RuntimeError) in try contestant.answerFrame(inputs) }
-            contestant.idle(after: seconds, clock)
+            let seconds = try clock.time { () throws(RuntimeError) in try candidate.answerFrame(inputs) }
+            candidate.idle(after: seconds, clock)
           }, pause: look)
-      } else if let pipeline = contestant.pipelined {
-        let run = PipelinedRun(pipeline, inputs, clock: clock, rest: contestant.rest, options.cancellation)
+      } else if let pipeline = candidate.pipelined {
+        let run = PipelinedRun(pipeline, inputs, clock: clock, rest: candidate.rest, options.cancellation)
         defer { slice = run.slice(seconds) }
         try run.go(seconds: seconds) { look($0, $1) }
       }
@@ -78,23 +78,23 @@ extension BenchmarkRunner {
 
   /// Finds the number of inferences in flight for each configuration: the workload's, or the smallest of the numbers
   /// tried whose rate is within 3 % of the highest.
-  private func findInFlight(_ contestants: [BenchmarkCandidate]) throws {
-    for contestant in contestants {
-      try attempt(contestant) {
-        guard let model = contestant.model else { return }
+  private func findInFlight(_ candidates: [BenchmarkCandidate]) throws {
+    for candidate in candidates {
+      try attempt(candidate) {
+        guard let model = candidate.model else { return }
         var pipeline = ConfigurationResult.Pipeline(inFlight: workload.inFlight, attempts: [])
         if workload.inFlight == 0 {
-          let resources = Set(contestant.resources.values).count
+          let resources = Set(candidate.resources.values).count
           let counts = Array(1...min(max(2, resources + 1), 4))
-          let latency = contestant.record.warm.last.flatMap { try? LatencyStatistics($0).median } ?? 0.01
+          let latency = candidate.record.warm.last.flatMap { try? LatencyStatistics($0).median } ?? 0.01
           let seconds = min(max(0.25, 8 * latency), max(0.25, workload.duration / 8))
           var rates = counts.map { _ in [Double]() }
           for round in 0..<3 {
             for index in round.isMultiple(of: 2) ? Array(counts.indices) : counts.indices.reversed() {
-              live.advance(0, "\(contestant.configuration.label), \(counts[index]) in flight")
+              live.advance(0, "\(candidate.configuration.label), \(counts[index]) in flight")
               let sessions = try PipelinedSessions(model, inFlight: counts[index])
               let run = PipelinedRun(
-                sessions, subject.inputs[0], clock: clock, rest: contestant.rest, options.cancellation)
+                sessions, subject.inputs[0], clock: clock, rest: candidate.rest, options.cancellation)
               try run.go(seconds: seconds)
               let perFrame = run.slice(seconds).secondsPerFrame
               rates[index].append(perFrame > 0 ? 1 / perFrame : 0)
@@ -104,9 +104,9 @@ extension BenchmarkRunner {
           let best = pipeline.attempts.map(\.rate).max() ?? 0
           pipeline.inFlight = pipeline.attempts.first { $0.rate >= 0.97 * best }?.inFlight ?? 1
         }
-        pipeline.bottleneck = contestant.bottleneck
-        contestant.pipelined = try PipelinedSessions(model, inFlight: pipeline.inFlight)
-        journal.add(.pipeline(configuration: contestant.index, pipeline: pipeline))
+        pipeline.bottleneck = candidate.bottleneck
+        candidate.pipelined = try PipelinedSessions(model, inFlight: pipeline.inFlight)
+        journal.add(.pipeline(configuration: candidate.index, pipeline: pipeline))
       }
     }
   }

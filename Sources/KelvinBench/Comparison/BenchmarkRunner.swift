@@ -82,30 +82,30 @@ package final class BenchmarkRunner {
     if !workload.otherLoad.isEmpty { try load.start() }
     companions = load.processes
     defer { load.stop() }
-    var contestants: [BenchmarkCandidate] = []
-    for configuration in configurations { contestants.append(try prepare(configuration, after: contestants)) }
+    var candidates: [BenchmarkCandidate] = []
+    for configuration in configurations { candidates.append(try prepare(configuration, after: candidates)) }
     do {
-      expectPhases(contestants)
-      try runStarts(contestants)
+      expectPhases(candidates)
+      try runStarts(candidates)
       switch workload.kind {
-      case .oneShot: try runWarm(contestants)
+      case .oneShot: try runWarm(candidates)
       case .stream, .throughput:
-        try runWarm(contestants)
-        try runSustained(contestants, beside: load)
-      case .tokens: try runTokens(contestants, beside: load)
+        try runWarm(candidates)
+        try runSustained(candidates, beside: load)
+      case .tokens: try runTokens(candidates, beside: load)
       }
       load.stop()
-      journal.add(.agreementRemark(try checkAgreement(contestants)))
+      journal.add(.agreementRemark(try checkAgreement(candidates)))
     } catch RuntimeError.cancelled where options.cancellation?.isCancelled == true {
       journal.add(.interruption("interrupted during the \(live.phase)"))
     }
     load.stop()
     if let account = load.account { journal.add(.note(account.description)) }
-    if contestants.allSatisfy({ !$0.isAble }), let error = firstError { throw error }
+    if candidates.allSatisfy({ !$0.isAble }), let error = firstError { throw error }
     guard
-      contestants.map(\.record).contains(where: { !$0.starts.isEmpty || !$0.coldStarts.isEmpty || $0.hasRun })
+      candidates.map(\.record).contains(where: { !$0.starts.isEmpty || !$0.coldStarts.isEmpty || $0.hasRun })
     else { throw RuntimeError.cancelled }
-    for contestant in contestants { contestant.keepTrace(subject.inputs[0]) }
+    for candidate in candidates { candidate.keepTrace(subject.inputs[0]) }
     live.finish()
     if let fault = journal.fault { journal.add(.note("the journal is not complete: \(fault)")) }
     return BenchmarkResult(journal.record)
@@ -144,14 +144,14 @@ package final class BenchmarkRunner {
         (configuration.request.goal, configuration.request.power) = (lasting.request.goal, lasting.request.power)
       }
     }
-    let contestant = BenchmarkCandidate(
+    let candidate = BenchmarkCandidate(
       configuration, explanation, trial: choice.trial, context, threads: threads,
       isDeterministic: options.isDeterministic, cancellation: options.cancellation, journal: journal,
       index: others.count)
-    journal.add(.configuration(try description(of: contestant, after: others)))
+    journal.add(.configuration(try description(of: candidate, after: others)))
     if let heatReason { journal.add(.note("\(configuration.label): \(heatReason)")) }
-    contestant.rest = scenario.rest(busy: contestant.busyShares, threads: threads, cores: request.threads)
-    return contestant
+    candidate.rest = scenario.rest(busy: candidate.busyShares, threads: threads, cores: request.threads)
+    return candidate
   }
 
   private var firstError: (any Error)?
@@ -160,24 +160,24 @@ package final class BenchmarkRunner {
   /// benchmark.
   ///
   /// - Throws: `RuntimeError.cancelled` when the user cancels.
-  func attempt(_ contestant: BenchmarkCandidate, _ body: () throws -> Void) throws {
-    guard contestant.isAble else { return }
+  func attempt(_ candidate: BenchmarkCandidate, _ body: () throws -> Void) throws {
+    guard candidate.isAble else { return }
     try options.cancellation?.check()
     do { try body() } catch {
       if let cancellation = options.cancellation, cancellation.isCancelled { throw RuntimeError.cancelled }
       firstError = firstError ?? error
-      journal.add(.failure(configuration: contestant.index, reason: "\(live.phase): \(error)"))
-      journal.add(.note("\(contestant.configuration.label) failed during the \(live.phase): \(error)"))
+      journal.add(.failure(configuration: candidate.index, reason: "\(live.phase): \(error)"))
+      journal.add(.note("\(candidate.configuration.label) failed during the \(live.phase): \(error)"))
     }
   }
 
   /// Returns the order of one round, without failed configurations. Two configurations alternate: A B, B A, A B, ….
   /// More are shuffled each round, so that none always runs after the same other one.
-  func turns(_ contestants: [BenchmarkCandidate], _ round: Int) -> [BenchmarkCandidate] {
-    let contestants = contestants.filter(\.isAble)
-    guard contestants.count > 2 else { return round.isMultiple(of: 2) ? contestants : contestants.reversed() }
+  func turns(_ candidates: [BenchmarkCandidate], _ round: Int) -> [BenchmarkCandidate] {
+    let candidates = candidates.filter(\.isAble)
+    guard candidates.count > 2 else { return round.isMultiple(of: 2) ? candidates : candidates.reversed() }
     var random = SeededGenerator(seed: UInt64(round))
-    return contestants.shuffled(using: &random)
+    return candidates.shuffled(using: &random)
   }
 
   /// Runs rounds, in each of which every configuration has its turn. Rounds end when enough of them were undisturbed or
@@ -187,9 +187,9 @@ package final class BenchmarkRunner {
   ///   - undisturbed: the seconds of the planned rounds on a quiet machine; a busy machine gets twice as long.
   ///   - seconds: the compared values of a configuration; nil when the number of rounds is fixed.
   func runRounds(
-    _ phase: BenchmarkSample.Phase, planned: Int, _ contestants: [BenchmarkCandidate], undisturbed: Double,
+    _ phase: BenchmarkSample.Phase, planned: Int, _ candidates: [BenchmarkCandidate], undisturbed: Double,
     comparing seconds: ((BenchmarkRecord.Configuration) -> [Double])? = nil,
-    _ turn: (_ contestant: BenchmarkCandidate, _ round: Int) throws -> Void
+    _ turn: (_ candidate: BenchmarkCandidate, _ round: Int) throws -> Void
   ) throws {
     guard planned > 0 else { return journal.add(.completed(phase: phase)) }
     let began = clock.now()
@@ -197,7 +197,7 @@ package final class BenchmarkRunner {
       planned: planned, files: files, at: began, deadline: began + 2 * undisturbed, companions: companions)
     var round = 0
     func isDecided() -> Bool {
-      let rivals = contestants.filter(\.isAble).map(\.record)
+      let rivals = candidates.filter(\.isAble).map(\.record)
       guard let seconds, rivals.count > 1 else { return true }
       return Finding(
         rivals.map(seconds), plans: rivals.map(\.setup.samePlanAs), isDisturbed: log.isDisturbed,
@@ -211,12 +211,12 @@ package final class BenchmarkRunner {
       } else if round >= max(PairedComparison.fewestPairs, planned / 4), round.isMultiple(of: 4) {
         live.extend(to: log.mayExtend && !isDecided() ? 1.4 : 1)
       }
-      let order = turns(contestants, round)
+      let order = turns(candidates, round)
       guard !order.isEmpty else { return }
-      for contestant in order {
-        try attempt(contestant) { try turn(contestant, round) }
+      for candidate in order {
+        try attempt(candidate) { try turn(candidate, round) }
         if let contention = log.endTurn(at: clock.now()) {
-          journal.add(.contention(configuration: contestant.index, contention: contention))
+          journal.add(.contention(configuration: candidate.index, contention: contention))
         }
       }
       let from = log.endRound()
@@ -241,13 +241,13 @@ package final class BenchmarkRunner {
 
   /// Measures warm inferences as MLPerf's SingleStream issues them: each begins when the previous one ends. Each round
   /// measures a few inferences of each configuration, so that rounds can be paired.
-  private func runWarm(_ contestants: [BenchmarkCandidate]) throws {
+  private func runWarm(_ candidates: [BenchmarkCandidate]) throws {
     live.begin("warm inferences", .warm)
     var quickest: [Double] = []
-    for contestant in contestants {
-      try attempt(contestant) {
-        let times = try (0..<workload.warmUps).map { _ in try clock.time { try contestant.infer() } }
-        quickest.append(times.min() ?? contestant.explanation.solution.predicted)
+    for candidate in candidates {
+      try attempt(candidate) {
+        let times = try (0..<workload.warmUps).map { _ in try clock.time { try candidate.infer() } }
+        quickest.append(times.min() ?? candidate.explanation.solution.predicted)
       }
     }
     let undisturbed = warmSeconds(quickest.map(undisturbed))
@@ -256,28 +256,28 @@ package final class BenchmarkRunner {
     let queries = (workload.iterations + rounds - 1) / rounds
     let minimum = workload.warmSeconds / Double(rounds)
     try runRounds(
-      .warm, planned: rounds, contestants, undisturbed: undisturbed, comparing: \.warmMedians
-    ) { contestant, round in
+      .warm, planned: rounds, candidates, undisturbed: undisturbed, comparing: \.warmMedians
+    ) { candidate, round in
       // The first inference after a change of configuration finds cold caches and parked workers, so it is not timed.
-      if contestants.count > 1 { try contestant.infer() }
+      if candidates.count > 1 { try candidate.infer() }
       var burst: [Double] = []
       let begin = clock.now()
-      defer { if !burst.isEmpty { journal.add(.warm(configuration: contestant.index, seconds: burst)) } }
+      defer { if !burst.isEmpty { journal.add(.warm(configuration: candidate.index, seconds: burst)) } }
       while burst.count < queries || clock.now() - begin < minimum {
-        contestant.writeInputs(subject.inputs[0])
-        let seconds = try clock.time { try contestant.infer() }
+        candidate.writeInputs(subject.inputs[0])
+        let seconds = try clock.time { try candidate.infer() }
         burst.append(seconds)
-        contestant.idle(after: seconds, clock)
+        candidate.idle(after: seconds, clock)
         // Ends the round even if the clock stands still.
         if burst.count >= queries + 1_000_000 { break }
       }
-      live.note(contestant.configuration.label, latencies: contestant.record.warm.joined().suffix(512) + burst)
+      live.note(candidate.configuration.label, latencies: candidate.record.warm.joined().suffix(512) + burst)
       live.advance(
-        Double(round + 1) / Double(rounds), contestant.configuration.label, isRepeating: round >= rounds)
+        Double(round + 1) / Double(rounds), candidate.configuration.label, isRepeating: round >= rounds)
     }
-    for contestant in contestants {
-      guard let weights = contestant.weights else { continue }
-      journal.add(.weights(configuration: contestant.index, weights: weights))
+    for candidate in candidates {
+      guard let weights = candidate.weights else { continue }
+      journal.add(.weights(configuration: candidate.index, weights: weights))
     }
   }
 }

@@ -6,16 +6,16 @@ import KelvinThermal
 
 extension BenchmarkRunner {
   /// Measures sequences of tokens: one of each configuration after loading, then more of them in turns.
-  func runTokens(_ contestants: [BenchmarkCandidate], beside load: any BackgroundLoad) throws {
+  func runTokens(_ candidates: [BenchmarkCandidate], beside load: any BackgroundLoad) throws {
     live.begin("tokens", .sustained)
     var slowest = 0.0
-    for contestant in contestants {
-      live.advance(0, contestant.configuration.label)
-      try attempt(contestant) {
-        try contestant.loadReader(subject.tokenReader)
-        let run = try sequence(of: contestant)
-        journal.add(.memory(configuration: contestant.index, text: contestant.reader?.memory ?? ""))
-        journal.add(.tokens(configuration: contestant.index, run: run, energy: nil))
+    for candidate in candidates {
+      live.advance(0, candidate.configuration.label)
+      try attempt(candidate) {
+        try candidate.loadReader(subject.tokenReader)
+        let run = try sequence(of: candidate)
+        journal.add(.memory(configuration: candidate.index, text: candidate.reader?.memory ?? ""))
+        journal.add(.tokens(configuration: candidate.index, run: run, energy: nil))
         slowest = max(slowest, FrameSlice(run).elapsed)
       }
     }
@@ -24,38 +24,38 @@ extension BenchmarkRunner {
     var meter = EnergyMeter(
       counters: EnergyCounters(files: files), envelope: envelope, cores: machine.logicalCores, clock: clock,
       othersSeconds: { load.ownProcessorSeconds })
-    let seconds = slowest * Double(sequences * contestants.count)
+    let seconds = slowest * Double(sequences * candidates.count)
     live.expect(.sustained, EstimatedSeconds(seconds))
-    try runRounds(.sustained, planned: sequences, contestants, undisturbed: undisturbed(seconds)) {
-      contestant, round in
-      let (offset, began) = (contestant.record.sustainedSeconds, clock.now())
+    try runRounds(.sustained, planned: sequences, candidates, undisturbed: undisturbed(seconds)) {
+      candidate, round in
+      let (offset, began) = (candidate.record.sustainedSeconds, clock.now())
       meter.start()
-      let run = try sequence(of: contestant) { [live] run in
+      let run = try sequence(of: candidate) { [live] run in
         let now = clock.now()
-        guard let report = contestant.watchHeat(at: offset + now - began, frame: nil, heat.sample(at: now)) else {
+        guard let report = candidate.watchHeat(at: offset + now - began, frame: nil, heat.sample(at: now)) else {
           return
         }
         live.note(
-          contestant.configuration.label, latencies: run.seconds.suffix(512), rate: nil, dropped: 0,
+          candidate.configuration.label, latencies: run.seconds.suffix(512), rate: nil, dropped: 0,
           state: report.state.name)
-        live.advance(Double(round) / Double(sequences), contestant.configuration.label, isRepeating: round >= sequences)
+        live.advance(Double(round) / Double(sequences), candidate.configuration.label, isRepeating: round >= sequences)
       }
-      let energy = meter.stop(devices: contestant.devices)
-      journal.add(.tokens(configuration: contestant.index, run: run, energy: energy))
+      let energy = meter.stop(devices: candidate.devices)
+      journal.add(.tokens(configuration: candidate.index, run: run, energy: energy))
     }
-    for contestant in contestants {
-      contestant.weights.map { journal.add(.weights(configuration: contestant.index, weights: $0)) }
+    for candidate in candidates {
+      candidate.weights.map { journal.add(.weights(configuration: candidate.index, weights: $0)) }
     }
   }
 
-  private func sequence(of contestant: BenchmarkCandidate, look: (TokenRun) -> Void = { _ in }) throws -> TokenRun {
-    guard let reader = contestant.reader else { preconditionFailure("a reader is loaded before it reads") }
+  private func sequence(of candidate: BenchmarkCandidate, look: (TokenRun) -> Void = { _ in }) throws -> TokenRun {
+    guard let reader = candidate.reader else { preconditionFailure("a reader is loaded before it reads") }
     let cancellation = options.cancellation
     return try TokenRun(
       reader, prompt: try reader.prompt(of: workload.prompt), tokens: workload.tokens, clock: clock
     ) { run in
       try cancellation?.check()
-      contestant.idle(after: run.seconds.last ?? 0, clock)
+      candidate.idle(after: run.seconds.last ?? 0, clock)
       look(run)
     }
   }

@@ -4,7 +4,7 @@ import KelvinMeasuring
 public import KelvinVision
 
 /// The cost of running a contender on this machine.
-public struct ContenderCost: Hashable, Sendable, Codable {
+public struct CandidateCost: Hashable, Sendable, Codable {
   /// The total size of the model's files in bytes.
   public var bytes: Int
   /// The median time of several warm answers, from a decoded example to its answer, in seconds.

@@ -9,7 +9,7 @@ extension Evaluation {
   ///
   /// - Parameter costs: The costs of the contenders, in their order.
   /// - Throws: `EncodingError` for a value that cannot be encoded.
-  public func json(costs: [ContenderCost]) throws -> Data {
+  public func json(costs: [CandidateCost]) throws -> Data {
     let verdict = verdict(costs: costs)
     let document: JSONObject = [
       "task": Self.task, "images": examples.count,
@@ -32,7 +32,7 @@ extension Evaluation {
   }
 
   /// The keys of a contender that all jobs share.
-  private func result(of place: Int, _ cost: ContenderCost, isOnFront: Bool?) -> JSONObject {
+  private func result(of place: Int, _ cost: CandidateCost, isOnFront: Bool?) -> JSONObject {
     let compared = place > 0 ? comparison(of: place, with: 0) : nil
     return [
       "model": names[place], "bytes": cost.bytes, "seconds": cost.seconds, "peakMemory": cost.peakMemory,

@@ -13,7 +13,7 @@ extension Evaluation {
   ///   - title: The page's title.
   ///   - costs: The costs of the contenders, in their order.
   /// - Returns: An HTML document that loads no other resources.
-  public func page(title: String, costs: [ContenderCost]) -> String {
+  public func page(title: String, costs: [CandidateCost]) -> String {
     let verdict = verdict(costs: costs)
     let parts = contenders.indices.map { place in
       EvaluationPage.BenchmarkCandidate(
@@ -27,7 +27,7 @@ extension Evaluation {
     }
     return EvaluationPage(
       title: title, summary: subject, verdict: verdict?.sentence, columns: Self.columns + ["On"],
-      isShare: Self.decisive.unit == .share, isBetterWhenLarger: Self.decisive.isBetterWhenLarger, contestants: parts,
+      isShare: Self.decisive.unit == .share, isBetterWhenLarger: Self.decisive.isBetterWhenLarger, candidates: parts,
       comparison: compared, notes: (compared == nil ? contenders.indices.dropFirst().map(sentence) : []) + remarks,
       kelvinVersion: kelvinVersion
     ).render()

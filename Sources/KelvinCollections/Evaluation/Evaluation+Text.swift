@@ -11,7 +11,7 @@ extension Evaluation {
   /// - Parameters:
   ///   - costs: The costs of the contenders, in their order.
   ///   - showsFront: Whether to mark the contenders on the Pareto front of figure and time.
-  public func text(costs: [ContenderCost], showsFront: Bool = false) -> String {
+  public func text(costs: [CandidateCost], showsFront: Bool = false) -> String {
     let verdict = verdict(costs: costs)
     var columns = [TextTable.Column("MODEL", shrinksTo: 12, cut: .beginning)]
     columns += Self.columns.map { .init($0.uppercased(), .right, vanishes: $0 == "Memory") }
@@ -41,7 +41,7 @@ extension Evaluation {
   }
 
   /// Returns the cells of a contender's `columns`.
-  func cells(of contender: Int, _ cost: ContenderCost, _ interval: String) -> [String] {
+  func cells(of contender: Int, _ cost: CandidateCost, _ interval: String) -> [String] {
     let figures = zip(Self.measures, figures(of: contender)).map { $0.text($1) }
     return figures.prefix(1) + [interval] + figures.dropFirst()
       + [HumanReadable.bytes(cost.bytes), HumanReadable.bytes(cost.peakMemory), HumanReadable.seconds(cost.seconds)]

@@ -20,7 +20,7 @@ extension Evaluation {
   /// Recommends a contender; nil for a single contender, and where no contender has a figure.
   ///
   /// - Parameter costs: The costs of the contenders, in their order.
-  public func verdict(costs: [ContenderCost]) -> EvaluationVerdict? {
+  public func verdict(costs: [CandidateCost]) -> EvaluationVerdict? {
     let isLarger = Self.decisive.isBetterWhenLarger
     let points = contenders.indices.map { place in
       (cost: costs[place].seconds, quality: quality(of: place).map { isLarger ? $0 : -$0 } ?? .nan)
@@ -52,7 +52,7 @@ extension Evaluation {
     }
   }
 
-  private func sentence(chosen: Int, best: Int, _ costs: [ContenderCost], _ seconds: [Double]) -> String {
+  private func sentence(chosen: Int, best: Int, _ costs: [CandidateCost], _ seconds: [Double]) -> String {
     func shown(_ place: Int) -> String {
       "\(names[place]) (\(decisiveText(of: place)), \(HumanReadable.seconds(costs[place].seconds)))"
     }

@@ -67,7 +67,7 @@ struct EvaluateCommand: ParsableCommand, ModelCommand {
   @Option(help: ArgumentHelp("Write an HTML report with tables, charts and the worst examples.", valueName: "file"))
   var report: String?
 
-  @Option(help: .hidden) var measuredContestant: Int?
+  @Option(help: .hidden) var measuredCandidate: Int?
   @Option(help: .hidden) var measuredExample: Int?
 
   @OptionGroup var pixels: NormalizationOption
@@ -82,7 +82,7 @@ struct EvaluateCommand: ParsableCommand, ModelCommand {
 
   private var datasetPath: String { names[names.count - 1] }
 
-  private var contestants: [EvaluationCandidate] {
+  private var candidates: [EvaluationCandidate] {
     let all: [ComputePrecision] = [.full, .high, .low]
     return EvaluationCandidate.all(
       Array(names.dropLast()), units: units.unitsList, precisions: precisions.isEmpty && pareto ? all : precisions,
@@ -90,10 +90,10 @@ struct EvaluateCommand: ParsableCommand, ModelCommand {
   }
 
   func run() throws {
-    if measuredContestant != nil { ChildProcess.endWithParent() }
-    let contestants = contestants
-    let first = measuredContestant.map { min(max($0, 0), contestants.count - 1) } ?? 0
-    let model = try contestants[first].load(options)
+    if measuredCandidate != nil { ChildProcess.endWithParent() }
+    let candidates = candidates
+    let first = measuredCandidate.map { min(max($0, 0), candidates.count - 1) } ?? 0
+    let model = try candidates[first].load(options)
     var asked = EvaluationOptions()
     asked.labels = try labels.map(LabelFile.read)
     asked.normalization = pixels.normalization
@@ -104,25 +104,25 @@ struct EvaluateCommand: ParsableCommand, ModelCommand {
     let job = try evaluating { () throws(VisionError) in
       if let task { task } else { try Evaluations.of(model, asked) }
     }
-    if measuredContestant != nil {
+    if measuredCandidate != nil {
       try measure(job, model, asked)
     } else {
-      try run(job, contestants, first: model, asked)
+      try run(job, candidates, first: model, asked)
     }
   }
 
   private func run<Job: Evaluation>(
-    _ job: Job.Type, _ contestants: [EvaluationCandidate], first: Model, _ asked: EvaluationOptions
+    _ job: Job.Type, _ candidates: [EvaluationCandidate], first: Model, _ asked: EvaluationOptions
   ) throws {
     let dataset = try evaluating { () throws(VisionError) in
       try Job.Dataset(contentsOf: URL(filePath: datasetPath))
     }
     dataset.remarks.forEach(Console.note)
-    let contenders = try contestants.enumerated().map { place, contestant in
-      let model = place == 0 ? first : try contestant.load(options)
+    let contenders = try candidates.enumerated().map { place, candidate in
+      let model = place == 0 ? first : try candidate.load(options)
       let request = try evaluating { () throws(VisionError) in try Job.request(for: model, asked) }
       (request.remarks + model.remarks).forEach(Console.note)
-      return EvaluationContender(name: contestant.name, request: request)
+      return EvaluationContender(name: candidate.name, request: request)
     }
     let evaluation = try answer(job, contenders, dataset)
     for fault in evaluation.faults { Console.error("'\(fault.name)': \(describe(fault.reason))") }
@@ -166,18 +166,18 @@ struct EvaluateCommand: ParsableCommand, ModelCommand {
 
   /// Measures each contender in a process of its own. If that fails, the contender is measured in this process, with a
   /// note.
-  private func costs<Job: Evaluation>(of evaluation: Job, in dataset: Job.Dataset) throws -> [ContenderCost] {
+  private func costs<Job: Evaluation>(of evaluation: Job, in dataset: Job.Dataset) throws -> [CandidateCost] {
     let progress = Progress("measuring")
     defer { progress.finish() }
     let name = evaluation.examples[0].name
     let example = dataset.examples.firstIndex { $0.name == name } ?? 0
     return try evaluation.contenders.enumerated().map { place, contender in
       progress.update(Double(place) / Double(evaluation.contenders.count), contender.name)
-      do throws(StartFailure) { return try CandidateMeter.measure(contestant: place, example: example) } catch {
+      do throws(StartFailure) { return try CandidateMeter.measure(candidate: place, example: example) } catch {
         Console.note(
           "\(contender.name) could not be measured in a process of its own, so its memory is not known: \(error)")
         return try evaluating { () throws(VisionError) in
-          try ContenderCost(of: contender.request, answering: try Job.question(of: dataset.examples[example]))
+          try CandidateCost(of: contender.request, answering: try Job.question(of: dataset.examples[example]))
         }
       }
     }
@@ -188,7 +188,7 @@ struct EvaluateCommand: ParsableCommand, ModelCommand {
     let cost = try evaluating { () throws(VisionError) in
       let dataset = try Job.Dataset(contentsOf: URL(filePath: datasetPath))
       let place = min(max(measuredExample ?? 0, 0), dataset.examples.count - 1)
-      return try ContenderCost(
+      return try CandidateCost(
         of: try Job.request(for: model, asked), answering: try Job.question(of: dataset.examples[place]), isAlone: true)
     }
     try CandidateMeter.answer(cost)

@@ -17,19 +17,19 @@ enum CandidateMeter {
   /// directly, because after a `--` they would be file names.
   ///
   /// - Throws: `StartFailure`.
-  static func measure(contestant: Int, example: Int) throws(StartFailure) -> ContenderCost {
+  static func measure(candidate: Int, example: Int) throws(StartFailure) -> CandidateCost {
     let own = KelvinTool.arguments
-    let measured = ["--measured-contestant=\(contestant)", "--measured-example=\(example)"]
+    let measured = ["--measured-candidate=\(candidate)", "--measured-example=\(example)"]
     let (answer, _) = try ChildProcess.run(
       own.prefix(1) + measured + own.dropFirst(), environment: [:], timeout: patience, isCancelled: { false })
-    guard let cost = try? JSONText.decode(ContenderCost.self, from: Data(answer)) else {
+    guard let cost = try? JSONText.decode(CandidateCost.self, from: Data(answer)) else {
       throw StartFailure("it ended without an answer that can be read")
     }
     return cost
   }
 
   /// Writes the child process's answer.
-  static func answer(_ cost: ContenderCost) throws {
+  static func answer(_ cost: CandidateCost) throws {
     Console.write(Array(try JSONText.encode(cost, layout: .line)), to: ChildProcess.answerDescriptor)
   }
 }

@@ -12,7 +12,7 @@ enum ParetoChart {
   private static let (longestName, mostNamed) = (24, 5)
 
   static func section(of page: EvaluationPage) -> Markup {
-    let shown = page.contestants.enumerated().filter { $1.quality?.isFinite == true && $1.seconds.isFinite }
+    let shown = page.candidates.enumerated().filter { $1.quality?.isFinite == true && $1.seconds.isFinite }
     guard shown.count > 1 else { return "" }
     let measure = page.columns.first ?? ""
     let axes = Axes(page, shown.map(\.element))
