@@ -158,16 +158,16 @@ static bool gather(const Features *inputs, PyObject *given, Arrays *arrays) {
 
 /// Fills `results` with an array for each output: the caller's, or one that no other code can access. Returns whether
 /// all of the caller's arrays are valid; may set an error if not.
-static bool prepare(Call *call, PyObject *lent, PyObject *results, Arrays *arrays) {
-  Py_ssize_t rest = lent ? PyDict_Size(lent) : 0;
+static bool prepare(Call *call, PyObject *borrowed, PyObject *results, Arrays *arrays) {
+  Py_ssize_t rest = borrowed ? PyDict_Size(borrowed) : 0;
   for (size_t i = 0; i < call->outputs.count; i++) {
     const Feature *feature = &call->outputs.features[i];
-    PyObject *array = rest ? found(lent, feature) : NULL;
-    bool is_lent = array;
+    PyObject *array = rest ? found(borrowed, feature) : NULL;
+    bool is_borrowed = array;
     if (!array) array = rest && PyErr_Occurred() ? NULL : taken(&call->kept[i], call->kept_count, feature);
     if (!array) return false;
-    bool is_written = !is_lent || fits(array, feature, NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE);
-    rest -= is_lent;
+    bool is_written = !is_borrowed || fits(array, feature, NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE);
+    rest -= is_borrowed;
     arrays->outputs[i] = placed(feature, array);
     is_written = is_written && PyDict_SetItem(results, feature->name, array) == 0;
     Py_DecRef(array);
@@ -196,7 +196,7 @@ static PyObject *predict(PyObject *self, PyObject *const *arguments, Py_ssize_t 
     PyErr_SetString(PyExc_TypeError, "expected inputs, outputs, and a cancellation's handle");
     return NULL;
   }
-  PyObject *lent = arguments[1] == &_Py_NoneStruct ? NULL : arguments[1];
+  PyObject *borrowed = arguments[1] == &_Py_NoneStruct ? NULL : arguments[1];
   kelvin_cancellation *cancellation = NULL;
   if (arguments[2] != &_Py_NoneStruct) {
     cancellation = (kelvin_cancellation *)PyLong_AsSize_t(arguments[2]);
@@ -205,9 +205,9 @@ static PyObject *predict(PyObject *self, PyObject *const *arguments, Py_ssize_t 
   Arrays arrays;
   arrays.count = 0;
   PyObject *results = PyDict_New();
-  bool are_dictionaries = arguments[0]->ob_type == &PyDict_Type && (!lent || lent->ob_type == &PyDict_Type);
+  bool are_dictionaries = arguments[0]->ob_type == &PyDict_Type && (!borrowed || borrowed->ob_type == &PyDict_Type);
   bool is_done = results && are_dictionaries && gather(&call->inputs, arguments[0], &arrays)
-    && prepare(call, lent, results, &arrays) && run(call, &arrays, cancellation);
+    && prepare(call, borrowed, results, &arrays) && run(call, &arrays, cancellation);
   while (arrays.count) Py_DecRef(arrays.held[--arrays.count]);
   if (is_done) return results;
   Py_DecRef(results);

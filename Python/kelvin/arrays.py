@@ -83,7 +83,7 @@ class ArrayCall:
         """
         if type(inputs) is not dict or len(inputs) != len(self._inputs):
             return None
-        lent = outputs or {}
+        borrowed = outputs or {}
         given, written, results, found = [], [], {}, 0
         for name, shape, dtype, code, sizes_at in self._inputs:
             array = inputs.get(name)
@@ -91,7 +91,7 @@ class ArrayCall:
                 return None
             given.append(packed(start(array), code, len(shape), sizes_at, 0))
         for name, shape, dtype, code, sizes_at in self._outputs:
-            array = lent.get(name)
+            array = borrowed.get(name)
             if array is None:
                 array = np.empty(shape, dtype)
             elif type(array) is np.ndarray and array.shape == shape and array.dtype == dtype and array.flags.carray:
@@ -100,7 +100,7 @@ class ArrayCall:
                 return None
             results[name] = array
             written.append(packed(start(array), code, len(shape), sizes_at, 0))
-        if found != len(lent):
+        if found != len(borrowed):
             return None
         library.predict_arrays(
             self._model, self._names, b"".join(given), len(given), self._results, b"".join(written), len(written), None,

@@ -130,7 +130,7 @@ class Image:
         """Sets the image as an input without copying it."""
         library.features_set_frame(handle, key, byref(self._frame), self.orientation, fit)
 
-    def lend(self, name: str, handle: int, key: bytes) -> None:
+    def set_output(self, name: str, handle: int, key: bytes) -> None:
         """Sets the image as the destination of an output."""
         from ._library import ImageBuffer as View
         if len(self.planes) != 1 or self.planes[0].dtype != np.uint8:

@@ -264,7 +264,7 @@ class Model:
         for name, array in outputs.items():
             if name not in self.outputs:
                 raise FeatureError(f"the model has no output '{name}'; it has {', '.join(self.outputs)}")
-            results.lend(name, array)
+            results.set_output(name, array)
         library.predict(self._handle, given.handle, results.handle, None if state is None else state.handle, cancellation)
         return {name: results.get(name, feature) for name, feature in self.outputs.items()}
 

@@ -44,7 +44,7 @@ _KIND_ARRAY, _KIND_IMAGE, _KIND_INT64, _KIND_DOUBLE = 1, 2, 3, 4
 _KIND_STRING, _KIND_DICTIONARY, _KIND_SEQUENCE = 5, 6, 7
 
 
-def lendable(name: str, array: NDArray, writable: bool = False) -> NDArray:
+def borrowable(name: str, array: NDArray, writable: bool = False) -> NDArray:
     """Returns the array itself if the library can read its memory, else a copy.
 
     Raises FeatureError for an unsupported element type, and for read-only memory if `writable` is true.
@@ -115,11 +115,11 @@ def described(array: NDArray) -> Tuple[bytes, Any]:
 class Features:
     """Named values in the library, with the Python objects whose memory they use."""
 
-    __slots__ = ("handle", "lent")
+    __slots__ = ("handle", "borrowed")
 
     def __init__(self, new: Callable[[], int] = library.new["features"]) -> None:
         self.handle: Any = None
-        self.lent: Dict[str, Any] = {}
+        self.borrowed: Dict[str, Any] = {}
         self.handle = new()
 
     # weakref.finalize would take as long as the rest of a small prediction.
@@ -132,7 +132,7 @@ class Features:
         wants = feature.type if feature is not None else None
         if isinstance(value, ImageValue):
             value.given(self.handle, key, _fit(fit))
-            self.lent[name] = value
+            self.borrowed[name] = value
             return
         if not isinstance(value, np.ndarray) and hasattr(value, "__dlpack__"):
             value = _from_dlpack(name, value)
@@ -167,30 +167,30 @@ class Features:
         raise FeatureError(
             f"feature '{name}': expected {_wanted(feature)}, got {type(value).__name__}")
 
-    def lend(self, name: str, array: Any) -> None:
+    def set_output(self, name: str, array: Any) -> None:
         """Sets an output's destination: an array of NumPy or DLPack, or an image with 8 bits per channel."""
         if isinstance(array, ImageValue):
-            array.lend(name, self.handle, encoded(name))
-            self.lent[name] = array
+            array.set_output(name, self.handle, encoded(name))
+            self.borrowed[name] = array
             return
         if not isinstance(array, np.ndarray):
             if not hasattr(array, "__dlpack__"):
                 raise FeatureError(
                     f"output '{name}': expected an array to write to (NumPy's, or DLPack's), got {type(array).__name__}")
             array = _from_dlpack(name, array)
-        self._set_array(name, encoded(name), lendable(name, array, writable=True))
+        self._set_array(name, encoded(name), borrowable(name, array, writable=True))
 
     def _set_array(self, name: str, key: bytes, array: NDArray) -> None:
-        array = lendable(name, array)
+        array = borrowable(name, array)
         view, _held = described(array)
         library.features_set_array(self.handle, key, view)
-        self.lent[name] = array
+        self.borrowed[name] = array
 
     def _set_arrays(self, name: str, key: bytes, values: Sequence[Any]) -> None:
-        arrays = [lendable(name, np.asarray(value)) for value in values]
+        arrays = [borrowable(name, np.asarray(value)) for value in values]
         views = [described(array) for array in arrays]
         library.features_set_arrays(self.handle, key, b"".join(view for view, _held in views), len(views))
-        self.lent[name] = arrays
+        self.borrowed[name] = arrays
 
     def _set_image(self, name: str, key: bytes, value: Any, fit: str, takes_numbers: bool) -> None:
         """Sets an image. `takes_numbers` is true for an input that uses the values unchanged instead of a range of 0 to
@@ -207,7 +207,7 @@ class Features:
         if mode == "F" and takes_numbers:
             image = ImageValue("gray32_float", np.asarray(value, np.float32))
             image.given(self.handle, key, number)
-            self.lent[name] = image
+            self.borrowed[name] = image
             return None
         if mode is None or not hasattr(value, "tobytes"):
             raise FeatureError(
@@ -220,7 +220,7 @@ class Features:
         memory = ctypes.create_string_buffer(pixels, len(pixels))
         view = ImageBuffer(ctypes.addressof(memory), code, value.width, value.height, value.width * channels)
         library.features_set_image(self.handle, key, byref(view), 1, number)
-        self.lent[name] = memory
+        self.borrowed[name] = memory
 
     def _set_image_bytes(self, name: str, key: bytes, contents: Any, fit: str) -> None:
         try:
@@ -228,7 +228,7 @@ class Features:
         except FileError as error:
             raise FileError(f"feature '{name}': {error}") from None
         image.given(self.handle, key, _fit(fit))
-        self.lent[name] = image
+        self.borrowed[name] = image
 
     def _set_pixels(self, name: str, key: bytes, array: NDArray, fit: str) -> None:
         height, width, channels = array.shape if array.ndim == 3 else (*array.shape, 1)
@@ -237,7 +237,7 @@ class Features:
         code = next(code for code, count in _IMAGES.values() if count == channels)
         view = ImageBuffer(array.ctypes.data, code, width, height, array.strides[0])
         library.features_set_image(self.handle, key, byref(view), 1, _fit(fit))
-        self.lent[name] = array
+        self.borrowed[name] = array
 
     def _set_dictionary(self, name: str, key: bytes, value: Dict[Any, float]) -> None:
         count = len(value)
@@ -279,8 +279,8 @@ class Features:
         if kind == _KIND_ARRAY:
             return self._array(name, key)
         if kind == _KIND_IMAGE:
-            lent = self.lent.get(name)
-            return lent if isinstance(lent, ImageValue) else self._image(key)
+            borrowed = self.borrowed.get(name)
+            return borrowed if isinstance(borrowed, ImageValue) else self._image(key)
         if kind == _KIND_INT64:
             whole = ctypes.c_int64()
             library.features_get_int64(self.handle, key, byref(whole))
@@ -319,9 +319,9 @@ class Features:
         return array if array.size == 0 and array.ndim > 1 else array.tolist()
 
     def _array(self, name: str, key: bytes) -> NDArray:
-        lent: Optional[NDArray] = self.lent.get(name)
-        if lent is not None:
-            return lent
+        borrowed: Optional[NDArray] = self.borrowed.get(name)
+        if borrowed is not None:
+            return borrowed
         view = Array()
         library.features_get_array(self.handle, key, byref(view))
         return _shared(view, self)

@@ -73,13 +73,13 @@ public func kelvin_features_get_image(
   answer(error) {
     let features = try Handles.find(features, as: FeaturesHandle.self)
     let (result, name) = (try place(image, "image"), try text(name, "name"))
-    if case .lent(let lent, _, _) = features.value(name) {
-      result.pointee = lent.view
+    if case .borrowed(let borrowed, _, _) = features.value(name) {
+      result.pointee = borrowed.view
       return
     }
     let feature = try features.feature(name)
-    if case .pixelBuffer(let lent) = features.backings[name], feature.type == .image {
-      result.pointee = lent.view
+    if case .pixelBuffer(let borrowed) = features.backings[name], feature.type == .image {
+      result.pointee = borrowed.view
       return
     }
     guard let pixels = feature.imageBufferValue else { throw mismatch(name, "an image", feature) }
@@ -102,8 +102,8 @@ public func kelvin_features_get_frame(
   answer(error) {
     let features = try Handles.find(features, as: FeaturesHandle.self)
     let (result, name) = (try place(frame, "frame"), try text(name, "name"))
-    if case .lent(let lent, _, _) = features.value(name) {
-      result.pointee = try features.withViews { try PixelBuffer(lent: lent).view($0) }
+    if case .borrowed(let borrowed, _, _) = features.value(name) {
+      result.pointee = try features.withViews { try PixelBuffer(borrowed: borrowed).view($0) }
       return
     }
     let feature = try features.feature(name)

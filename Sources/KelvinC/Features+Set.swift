@@ -24,7 +24,7 @@ public func kelvin_features_set_array(
 ) -> kelvin_code {
   set(features, name, error) { name in
     guard let array else { throw HandleError("'array' is NULL: expected an array") }
-    return FeatureValue(multiArray: try naming(name) { try MultiArray(lent: array.pointee) })
+    return FeatureValue(multiArray: try naming(name) { try MultiArray(borrowed: array.pointee) })
   }
 }
 
@@ -39,8 +39,8 @@ public func kelvin_features_set_image(
     guard let image else { throw HandleError("'image' is NULL: expected an image") }
     let orientation = try turned(name, orientation)
     let fit = try ImageCropAndScale?(fit)
-    let backing = try naming(name) { try PixelBacking(lent: image.pointee) }
-    features.set(name, .lent(backing, orientation, fit))
+    let backing = try naming(name) { try PixelBacking(borrowed: image.pointee) }
+    features.set(name, .borrowed(backing, orientation, fit))
   }
 }
 
@@ -53,7 +53,7 @@ public func kelvin_features_set_frame(
     guard let frame else { throw HandleError("'frame' is NULL: expected an image") }
     let orientation = try turned(name, orientation)
     let fit = try ImageCropAndScale?(fit)
-    return try imageValue(try naming(name) { try PixelBuffer(lent: frame.pointee) }, orientation, fit)
+    return try imageValue(try naming(name) { try PixelBuffer(borrowed: frame.pointee) }, orientation, fit)
   }
 }
 
@@ -202,8 +202,10 @@ public func kelvin_features_set_arrays(
   _ error: ErrorText?
 ) -> kelvin_code {
   set(features, name, error) { name in
-    let lent = try elements(arrays, count, "arrays").map { array in try naming(name) { try MultiArray(lent: array) } }
-    return FeatureValue(sequence: FeatureSequence(multiArrays: lent))
+    let borrowed = try elements(arrays, count, "arrays").map { array in
+      try naming(name) { try MultiArray(borrowed: array) }
+    }
+    return FeatureValue(sequence: FeatureSequence(multiArrays: borrowed))
   }
 }
 

@@ -10,13 +10,13 @@ final class FeaturesHandle: HandleValue {
   enum Value {
     case feature(FeatureValue)
     /// An image in the caller's memory.
-    case lent(PixelBacking, ImageOrientation, ImageCropAndScale?)
+    case borrowed(PixelBacking, ImageOrientation, ImageCropAndScale?)
   }
 
   private struct State {
     var values: [String: Value] = [:]
     /// The caller's output buffers, which stay registered across predictions.
-    var lent: [String: OutputBacking] = [:]
+    var borrowed: [String: OutputBacking] = [:]
     /// The memory that getters returned pointers to, valid until the features change.
     var views = CMemory()
   }
@@ -28,10 +28,10 @@ final class FeaturesHandle: HandleValue {
     state.withLock { state in
       state.views = CMemory()
       state.values[name] = value
-      state.lent[name] =
+      state.borrowed[name] =
         switch value {
         case .feature(let feature): feature.multiArrayValue.map { .multiArray($0) }
-        case .lent(let image, _, _): .pixelBuffer(image)
+        case .borrowed(let image, _, _): .pixelBuffer(image)
         }
     }
   }
@@ -40,7 +40,7 @@ final class FeaturesHandle: HandleValue {
     state.withLock { state in
       state.views = CMemory()
       state.values[name] = nil
-      state.lent[name] = nil
+      state.borrowed[name] = nil
     }
   }
 
@@ -55,7 +55,7 @@ final class FeaturesHandle: HandleValue {
   }
 
   /// The output buffers of a prediction, by name.
-  var backings: [String: OutputBacking] { state.withLock(\.lent) }
+  var backings: [String: OutputBacking] { state.withLock(\.borrowed) }
 
   /// Returns the inputs of a prediction.
   func provider() throws -> DictionaryFeatureProvider {
@@ -65,8 +65,8 @@ final class FeaturesHandle: HandleValue {
     for (name, value) in values {
       switch value {
       case .feature(let feature): dictionary[name] = feature
-      case .lent(let image, let orientation, let fit):
-        dictionary[name] = try KelvinC.imageValue(try PixelBuffer(lent: image), orientation, fit)
+      case .borrowed(let image, let orientation, let fit):
+        dictionary[name] = try KelvinC.imageValue(try PixelBuffer(borrowed: image), orientation, fit)
       }
     }
     return DictionaryFeatureProvider(dictionary: dictionary)
@@ -88,7 +88,7 @@ final class FeaturesHandle: HandleValue {
     switch value(name) {
     case .feature(let feature): return feature
     // Getters of values do not accept images in the caller's memory; images have a getter of their own.
-    case .lent: return FeatureValue(undefined: .image)
+    case .borrowed: return FeatureValue(undefined: .image)
     case nil:
       let known = names
       throw ModelError(

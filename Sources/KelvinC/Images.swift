@@ -63,7 +63,7 @@ public func kelvin_frame_encode(
   answer(error) {
     guard let frame else { throw HandleError("'frame' is NULL: expected an image") }
     let (result, length) = (try place(bytes, "bytes"), try place(count, "count"))
-    let pixels = try PixelBuffer(lent: frame.pointee)
+    let pixels = try PixelBuffer(borrowed: frame.pointee)
     let file = try ImageFile.encode(pixels, as: try ImageFile.Encoding(try text(encoding, "encoding"), quality))
     guard let memory = malloc(max(file.count, 1)) else {
       throw ModelError(.generic, "there is no memory for a file of \(file.count) bytes")

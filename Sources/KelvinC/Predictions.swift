@@ -26,39 +26,39 @@ public func kelvin_state_new(
 public func kelvin_state_read(
   _ state: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ array: UnsafePointer<kelvin_array>?, _ error: ErrorText?
 ) -> kelvin_code {
-  exchange(state, name, array, error) { held, lent in try held.transfer(to: lent) }
+  exchange(state, name, array, error) { held, borrowed in try held.transfer(to: borrowed) }
 }
 
 @c @implementation
 public func kelvin_state_write(
   _ state: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ array: UnsafePointer<kelvin_array>?, _ error: ErrorText?
 ) -> kelvin_code {
-  exchange(state, name, array, error) { held, lent in try lent.transfer(to: held) }
+  exchange(state, name, array, error) { held, borrowed in try borrowed.transfer(to: held) }
 }
 
 private func exchange(
   _ state: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ array: UnsafePointer<kelvin_array>?, _ error: ErrorText?,
-  _ transfer: (_ held: MultiArray, _ lent: MultiArray) throws -> Void
+  _ transfer: (_ held: MultiArray, _ borrowed: MultiArray) throws -> Void
 ) -> kelvin_code {
   answer(error) {
     let state = try Handles.find(state, as: StateHandle.self).state
     let name = try text(name, "name")
     guard let array else { throw HandleError("'array' is NULL: expected an array") }
-    let lent = try MultiArray(lent: array.pointee)
+    let borrowed = try MultiArray(borrowed: array.pointee)
     try state.withMultiArray(for: name) { held in
-      try check(lent, holds: held, "state '\(name)'")
-      try transfer(held, lent)
+      try check(borrowed, holds: held, "state '\(name)'")
+      try transfer(held, borrowed)
     }
   }
 }
 
 /// - Throws: `ModelError` with code `featureType` if the caller's array does not have the required type and shape.
-private func check(_ lent: MultiArray, holds array: MultiArray, _ what: String) throws(ModelError) {
-  guard array.dataType != lent.dataType || array.shape != lent.shape else { return }
+private func check(_ borrowed: MultiArray, holds array: MultiArray, _ what: String) throws(ModelError) {
+  guard array.dataType != borrowed.dataType || array.shape != borrowed.shape else { return }
   throw ModelError(
     .featureType,
     "\(what): expected \(array.dataType.rawValue) of shape \(array.shape), "
-      + "got \(lent.dataType.rawValue) of shape \(lent.shape)")
+      + "got \(borrowed.dataType.rawValue) of shape \(borrowed.shape)")
 }
 
 @c @implementation
@@ -91,21 +91,21 @@ public func kelvin_predict_arrays(
     let given = try arrays(input_names, inputs, input_count, "input") { FeatureValue(multiArray: $0) }
     let wanted = try arrays(output_names, outputs, output_count, "output") { OutputBacking.multiArray($0) }
     let result = try predict(model, DictionaryFeatureProvider(dictionary: given), wanted, state, cancellation)
-    for case (let name, .multiArray(let lent)) in wanted { try write(result, name, to: lent) }
+    for case (let name, .multiArray(let borrowed)) in wanted { try write(result, name, to: borrowed) }
   }
 }
 
 /// Copies an output to the caller's array, unless the output was computed there.
-private func write(_ result: any FeatureProvider, _ name: String, to lent: MultiArray) throws {
+private func write(_ result: any FeatureProvider, _ name: String, to borrowed: MultiArray) throws {
   guard let value = result.featureValue(for: name) else {
     throw ModelError(
       .featureType,
       "the model gives no output '\(name)'; it gives \(result.featureNames.sorted().joined(separator: ", "))")
   }
   guard let array = value.multiArrayValue else { throw mismatch(name, "an array", value) }
-  guard array.dataPointer != lent.dataPointer else { return }
-  try check(lent, holds: array, "output '\(name)'")
-  try array.transfer(to: lent)
+  guard array.dataPointer != borrowed.dataPointer else { return }
+  try check(borrowed, holds: array, "output '\(name)'")
+  try array.transfer(to: borrowed)
 }
 
 /// Returns the caller's arrays by name, valid during the call.
@@ -124,8 +124,8 @@ private func arrays<Value>(
   var result: [String: Value] = [:]
   for (name, array) in zip(names, arrays) {
     let name = try text(name, "\(noun)_names")
-    let lent = value(try naming(name) { try MultiArray(lent: array) })
-    guard result.updateValue(lent, forKey: name) == nil else {
+    let borrowed = value(try naming(name) { try MultiArray(borrowed: array) })
+    guard result.updateValue(borrowed, forKey: name) == nil else {
       throw ModelError(.featureType, "\(noun) '\(name)' is given twice; expected each name once")
     }
   }

@@ -24,7 +24,7 @@ extension MultiArray {
   ///
   /// - Throws: `HandleError` for NULL pointers; `ModelError` with code `featureType` for an invalid shape, strides or
   ///   type.
-  convenience init(lent array: kelvin_array) throws {
+  convenience init(borrowed array: kelvin_array) throws {
     let type = try MultiArrayDataType(array.type)
     guard (0...64).contains(array.rank) else {
       throw ModelError(.featureType, "expected a rank from 0 to 64, got \(array.rank)")
@@ -71,7 +71,7 @@ extension PixelBacking {
   /// Creates an image over the caller's memory.
   ///
   /// - Throws: `HandleError` for NULL; `ModelError` with code `featureType` for an invalid size or format.
-  convenience init(lent image: kelvin_image_buffer) throws {
+  convenience init(borrowed image: kelvin_image_buffer) throws {
     guard let data = image.data else { throw HandleError("'data' is NULL: expected the first pixel") }
     let format = try PixelFormat(image.format)
     guard format.isBytes else {
@@ -99,7 +99,7 @@ extension PixelBuffer {
   ///
   /// - Throws: `HandleError` for a NULL plane; `ModelError` with code `featureType` for an invalid size or format, an
   ///   extra plane, or overlapping rows.
-  init(lent frame: kelvin_frame) throws {
+  init(borrowed frame: kelvin_frame) throws {
     let format = try PixelFormat(frame.format)
     let (width, height) = (Int(frame.width), Int(frame.height))
     let sizes = format.planes(width: width, height: height)
@@ -118,7 +118,7 @@ extension PixelBuffer {
   }
 
   /// Creates an image over the caller's memory, which it keeps alive.
-  init(lent image: PixelBacking) throws {
+  init(borrowed image: PixelBacking) throws {
     try self.init(
       width: image.width, height: image.height, format: image.format,
       planes: [PixelPlane(image.dataPointer, bytesPerRow: image.bytesPerRow)]
@@ -129,7 +129,7 @@ extension PixelBuffer {
   func view(_ memory: CMemory) -> kelvin_frame {
     var frame = kelvin_frame()
     (frame.format, frame.width, frame.height) = (format.code, Int32(width), Int32(height))
-    var planes = lentPlanes ?? []
+    var planes = borrowedPlanes ?? []
     if planes.isEmpty {
       var next = UnsafeRawPointer(memory.elements(bytes))
       for size in format.planes(width: width, height: height) {

@@ -11,7 +11,7 @@ public struct PixelBuffer: Hashable, Sendable {
   private enum Storage: Sendable {
     /// An array with the planes one after another, without gaps between rows.
     case own([UInt8])
-    case lent(CallerPixels)
+    case borrowed(CallerPixels)
   }
 
   /// Creates an image from an array.
@@ -63,7 +63,7 @@ public struct PixelBuffer: Hashable, Sendable {
       }
     }
     (self.width, self.height, self.format) = (width, height, format)
-    storage = .lent(CallerPixels(planes, deallocator))
+    storage = .borrowed(CallerPixels(planes, deallocator))
   }
 
   /// Creates an image from an array whose length is known to be right.
@@ -77,7 +77,7 @@ public struct PixelBuffer: Hashable, Sendable {
   public var bytes: [UInt8] {
     switch storage {
     case .own(let bytes): return bytes
-    case .lent(let pixels):
+    case .borrowed(let pixels):
       return withExtendedLifetime(pixels) {
         var bytes: [UInt8] = []
         let sizes = format.planes(width: width, height: height)
@@ -112,7 +112,7 @@ public struct PixelBuffer: Hashable, Sendable {
 
   /// The planes of an image in the caller's memory, which remain valid as long as the image; nil for an image in an
   /// array.
-  package var lentPlanes: [PixelPlane]? { if case .lent(let pixels) = storage { pixels.planes } else { nil } }
+  package var borrowedPlanes: [PixelPlane]? { if case .borrowed(let pixels) = storage { pixels.planes } else { nil } }
 
   /// Calls `body` with a view of the pixels that is valid only during the call.
   package func withPixels<Result, Failure: Error>(
@@ -130,7 +130,7 @@ public struct PixelBuffer: Hashable, Sendable {
         }
         return try body(PixelView(width: width, height: height, format: format, planes: planes))
       }
-    case .lent(let pixels):
+    case .borrowed(let pixels):
       return try withExtendedLifetime(pixels) { () throws(Failure) -> Result in
         try body(PixelView(width: width, height: height, format: format, planes: pixels.planes))
       }

@@ -13,7 +13,7 @@ struct CorunProbe {
   let budget: Double
 
   /// A session that only one thread at a time uses.
-  private struct Lent: @unchecked Sendable {
+  private struct Borrowed: @unchecked Sendable {
     let session: Session
     let inputs: [Tensor]
 
@@ -28,7 +28,9 @@ struct CorunProbe {
   func measure(
     _ a: DeviceMeasurement, _ b: DeviceMeasurement, _ cancellation: Cancellation?
   ) throws(RuntimeError) -> CorunFactor? {
-    let (first, second) = (Lent(session: a.session, inputs: a.inputs), Lent(session: b.session, inputs: b.inputs))
+    let (first, second) = (
+      Borrowed(session: a.session, inputs: a.inputs), Borrowed(session: b.session, inputs: b.inputs)
+    )
     let single = (try seconds(first, 1, cancellation), try seconds(second, 1, cancellation))
     let longest = max(single.0, single.1)
     // Both parts take about the same time; otherwise the longer one's remainder would hide the gain.
@@ -54,19 +56,20 @@ struct CorunProbe {
     own > 0 ? max(1, Int(min(1000, (longest / own).rounded()))) : 1
   }
 
-  private func seconds(_ lent: Lent, _ count: Int, _ cancellation: Cancellation?) throws(RuntimeError) -> Double {
-    try clock.time { () throws(RuntimeError) in for _ in 0..<count { try lent.run(cancellation) } }
+  private func seconds(_ borrowed: Borrowed, _ count: Int, _ cancellation: Cancellation?) throws(RuntimeError) -> Double
+  {
+    try clock.time { () throws(RuntimeError) in for _ in 0..<count { try borrowed.run(cancellation) } }
   }
 
   private func both(
-    _ a: Lent, _ countA: Int, _ b: Lent, _ countB: Int, _ cancellation: Cancellation?
+    _ a: Borrowed, _ countA: Int, _ b: Borrowed, _ countB: Int, _ cancellation: Cancellation?
   ) throws(RuntimeError) -> Double {
     let failure = FailureBox()
     let elapsed = clock.time {
       DispatchQueue.concurrentPerform(iterations: 2) { index in
-        let (lent, count) = index == 0 ? (a, countA) : (b, countB)
+        let (borrowed, count) = index == 0 ? (a, countA) : (b, countB)
         do throws(RuntimeError) {
-          for _ in 0..<count { try lent.run(cancellation) }
+          for _ in 0..<count { try borrowed.run(cancellation) }
         } catch { failure.set(error) }
       }
     }

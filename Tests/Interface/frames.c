@@ -96,7 +96,7 @@ static void formats(kelvin_model *model, const unsigned char *levels) {
     kelvin_frame frame = as(format, levels, memory, chroma), found;
     expect("set", kelvin_features_set_frame(in, digit, &frame, 1, KELVIN_FIT_EXACT, &error), KELVIN_OK, NULL);
     expect("get", kelvin_features_get_frame(in, digit, &found, &error), KELVIN_OK, NULL);
-    must("a frame is where it was lent", equal(&frame, &found));
+    must("a frame is in the memory that was passed", equal(&frame, &found));
     double other = best(model, in, label);
     must("each format shows the same", strcmp(label, expected) == 0 && other > share - 0.02 && other < share + 0.02);
     bool is_bytes = format <= KELVIN_ARGB8;
@@ -108,7 +108,7 @@ static void formats(kelvin_model *model, const unsigned char *levels) {
     if (!is_bytes) continue;
     must("an image shows the same", best(model, in, label) == other);
     expect("get", kelvin_features_get_frame(in, digit, &found, &error), KELVIN_OK, NULL);
-    must("an image is where it was lent", found.planes[0].data == memory && found.format == format);
+    must("an image is in the memory that was passed", found.planes[0].data == memory && found.format == format);
     // Borrowed memory is read when the prediction runs.
     memset(memory, 0, SIDE * WIDE);
     must("nothing was copied", best(model, in, label) != other);

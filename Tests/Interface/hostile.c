@@ -98,7 +98,7 @@ static void shapes(kelvin_model *model, const char *input) {
   static float pixels[3 * 64 * 64 + 1], scores[10];
   kelvin_features *in = kelvin_features_new(), *out = kelvin_features_new();
   kelvin_array given = array(pixels, KELVIN_FLOAT32, 4, shape4);
-  expect("lent", kelvin_features_set_array(in, input, &given, &error), KELVIN_OK, NULL);
+  expect("an array is passed", kelvin_features_set_array(in, input, &given, &error), KELVIN_OK, NULL);
   expect("in and out alike", kelvin_predict(model, in, in, NULL, NULL, &error), KELVIN_ERROR_PARAMETERS, "expected two");
   given.type = 99;
   expect("type", kelvin_features_set_array(in, input, &given, &error), KELVIN_ERROR_FEATURE, "expected a type from 1");
@@ -121,7 +121,7 @@ static void shapes(kelvin_model *model, const char *input) {
   expect("removed", kelvin_features_remove(in, input, &error), KELVIN_OK, NULL);
   expect("nothing given", kelvin_predict(model, in, out, NULL, NULL, &error), KELVIN_ERROR_FEATURE, "no value was given");
   given = array(pixels, KELVIN_FLOAT32, 4, shape4);
-  expect("lent again", kelvin_features_set_array(in, input, &given, &error), KELVIN_OK, NULL);
+  expect("an array is passed again", kelvin_features_set_array(in, input, &given, &error), KELVIN_OK, NULL);
   const int64_t row[] = {1, 9};
   kelvin_array result = array(scores, KELVIN_FLOAT32, 2, row);
   expect("an output of another shape", kelvin_features_set_array(out, "probabilities", &result, &error), KELVIN_OK, NULL);
@@ -268,7 +268,7 @@ static void names_with_zero_bytes(const char *path) {
   kelvin_model *model = NULL;
   const char *const *names = NULL;
   expect("loading", kelvin_model_load_bytes(bytes, count, NULL, 0, NULL, NULL, &model, &error), KELVIN_OK, NULL);
-  expect("lent", kelvin_features_set_array(inputs, "image", &given, &error), KELVIN_OK, NULL);
+  expect("an array is passed", kelvin_features_set_array(inputs, "image", &given, &error), KELVIN_OK, NULL);
   expect("predicting", kelvin_predict(model, inputs, outputs, NULL, NULL, &error), KELVIN_OK, NULL);
   expect("names", kelvin_features_names(outputs, &names, &count, &error), KELVIN_ERROR_FEATURE, "rename it in the model");
   if (names) failures++, printf("a call that failed wrote names\n");

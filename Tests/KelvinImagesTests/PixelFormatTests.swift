@@ -86,10 +86,12 @@ import Testing
     }
     let returned = Mutex(0)
     do {
-      let lent = try PixelBuffer(width: 7, height: 5, format: format, planes: planes) { returned.withLock { $0 += 1 } }
-      #expect(lent == own && lent.hashValue == own.hashValue)
-      #expect(try lent.resized(width: 3, height: 3) == own.resized(width: 3, height: 3))
-      lent.withPixels { #expect(UnsafeRawPointer($0.base) == UnsafeRawPointer(base)) }
+      let borrowed = try PixelBuffer(width: 7, height: 5, format: format, planes: planes) {
+        returned.withLock { $0 += 1 }
+      }
+      #expect(borrowed == own && borrowed.hashValue == own.hashValue)
+      #expect(try borrowed.resized(width: 3, height: 3) == own.resized(width: 3, height: 3))
+      borrowed.withPixels { #expect(UnsafeRawPointer($0.base) == UnsafeRawPointer(base)) }
       #expect(returned.withLock { $0 } == 0)
     }
     #expect(returned.withLock { $0 } == 1)

@@ -232,9 +232,9 @@ class Calls(unittest.TestCase):
             def work(call=call, expected=expected):
                 mine = np.zeros(self.SHAPE, np.float32)
                 for _ in range(50):
-                    for lent in (None, {"logits": mine}):
-                        if not np.array_equal(call({"image": pixels()}, lent, None)["logits"], expected):
-                            wrong.append(lent)
+                    for borrowed in (None, {"logits": mine}):
+                        if not np.array_equal(call({"image": pixels()}, borrowed, None)["logits"], expected):
+                            wrong.append(borrowed)
             threads = [threading.Thread(target=work) for _ in range(8)]
             for thread in threads:
                 thread.start()

@@ -90,9 +90,9 @@ class Predictions(unittest.TestCase):
         self.assertEqual(len(optional.predict({"x": np.float32([1, 2]), "given": given})["result"]), 3)
 
     def test_an_array_is_read_where_it_lies(self):
-        from kelvin.values import described, lendable
+        from kelvin.values import described, borrowable
         array = pixels()
-        self.assertIs(lendable("image", array), array)
+        self.assertIs(borrowable("image", array), array)
         for other in (array, np.asfortranarray(array), np.repeat(array, 2, axis=3)[..., ::2]):
             view, _ = described(other)
             self.assertEqual(int.from_bytes(view[:8], sys.byteorder), other.ctypes.data)

@@ -34,15 +34,15 @@ final class Statement {
         case .null: functions.bind_null(handle, index)
         case .integer(let number): functions.bind_int64(handle, index, number)
         case .real(let number): functions.bind_double(handle, index, number)
-        case .text(let bytes): Self.lending(bytes) { kelvin_sqlite_bind_text(handle, index, $0, $1) }
-        case .blob(let bytes): Self.lending(bytes) { kelvin_sqlite_bind_blob(handle, index, $0, $1) }
+        case .text(let bytes): Self.withBytes(bytes) { kelvin_sqlite_bind_text(handle, index, $0, $1) }
+        case .blob(let bytes): Self.withBytes(bytes) { kelvin_sqlite_bind_blob(handle, index, $0, $1) }
         }
       try database.check(status, doing: "write")
     }
   }
 
   /// Calls `body` with a non-null address even for an empty array, because SQLite treats a null pointer as NULL.
-  private static func lending(_ bytes: [UInt8], _ body: (UnsafeRawPointer, Int32) -> Int32) -> Int32 {
+  private static func withBytes(_ bytes: [UInt8], _ body: (UnsafeRawPointer, Int32) -> Int32) -> Int32 {
     (bytes.isEmpty ? [0] : bytes).withUnsafeBytes { raw in
       raw.baseAddress.map { body($0, Int32(clamping: bytes.count)) } ?? 0
     }
