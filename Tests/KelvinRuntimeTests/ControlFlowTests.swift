@@ -67,12 +67,12 @@ import Testing
     let (raw, inputs) = try RandomControlGraph.make(seed: UInt64(seed), depth: 2)
     let graph = try Pipeline.standard(ReferenceEvaluator()).run(raw).graph
     let (model, _) = try compile(graph, randomPins(graph, seed: UInt64(seed)))
-    var lent: [Int: CallerBuffer] = [:]
+    var borrowed: [Int: CallerBuffer] = [:]
     for (index, output) in model.graph.outputs.enumerated() {
       let memory = Memory(byteCount: model.graph[output].type.byteCount)
-      lent[index] = CallerBuffer(memory.bytes, owner: memory)
+      borrowed[index] = CallerBuffer(memory.bytes, owner: memory)
     }
-    let session = try model.makeSession(outputs: lent)
+    let session = try model.makeSession(outputs: borrowed)
     var interpreter = RegionInterpreter()
     for run in 0..<2 {
       let expected = try interpreter.run(raw, inputs)
