@@ -57,11 +57,11 @@ extension Graph {
   /// Returns a graph of one node whose operands are all inputs.
   fileprivate func alone(_ node: Node) -> Graph {
     var graph = Graph()
-    let operands = node.inputs.enumerated().map { place, id in
-      graph.addValue(Value(name: "operand\(place)", type: self[id].type))
+    let operands = node.inputs.enumerated().map { index, id in
+      graph.addValue(Value(name: "operand\(index)", type: self[id].type))
     }
-    let results = node.outputs.enumerated().map { place, id in
-      graph.addValue(Value(name: "result\(place)", type: self[id].type))
+    let results = node.outputs.enumerated().map { index, id in
+      graph.addValue(Value(name: "result\(index)", type: self[id].type))
     }
     var alone = node
     alone.inputs = operands

@@ -113,15 +113,15 @@ package func checkSpecialValues(
     }
     var differences: [String] = []
     let rule = SpecialValueRule(device.info, graph, precision, storesHalves: storesHalves)
-    for (place, outputs) in try device.runEach(graph, inputs, precision: precision).enumerated() {
+    for (example, outputs) in try device.runEach(graph, inputs, precision: precision).enumerated() {
       // Rounded operands make an error relative to the terms of a sum, which an activation may hide in the result.
-      let terms = precision == .low && graph.sumsTerms ? inputs[place].largestMagnitude : 0
+      let terms = precision == .low && graph.sumsTerms ? inputs[example].largestMagnitude : 0
       for (index, output) in outputs.enumerated() {
-        let implementations = [wanted[place][index]] + (rule.flushesDenormals ? [flushed[place][index]] : [])
+        let implementations = [wanted[example][index]] + (rule.flushesDenormals ? [flushed[example][index]] : [])
         guard let difference = rule.difference(of: output, from: implementations, tolerance, terms: terms) else {
           continue
         }
-        let family = families[place].0.rawValue
+        let family = families[example].0.rawValue
         differences.append("output \(index) of '\(testCase)' with \(family) on \(device.info.id): \(difference)")
       }
     }

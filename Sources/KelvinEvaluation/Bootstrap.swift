@@ -23,7 +23,7 @@ public enum Bootstrap {
     var drawn = [Int](repeating: 0, count: count)
     var figures: [Double] = []
     for _ in 0..<drawCount {
-      for place in drawn.indices { drawn[place] = generator.index(below: count) }
+      for index in drawn.indices { drawn[index] = generator.index(below: count) }
       if let figure = figure(drawn), figure.isFinite { figures.append(figure) }
     }
     guard figures.count * 2 > drawCount else { return nil }

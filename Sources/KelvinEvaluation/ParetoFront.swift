@@ -11,13 +11,13 @@ public enum ParetoFront {
       (points[a].cost, -points[a].quality, a) < (points[b].cost, -points[b].quality, b)
     }
     var front: [Int] = []
-    for place in order {
+    for index in order {
       guard let last = front.last.map({ points[$0] }) else {
-        front.append(place)
+        front.append(index)
         continue
       }
       // Equal points do not dominate each other.
-      if points[place].quality > last.quality || points[place] == last { front.append(place) }
+      if points[index].quality > last.quality || points[index] == last { front.append(index) }
     }
     return front
   }

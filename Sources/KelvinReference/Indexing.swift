@@ -52,11 +52,11 @@ extension Shape {
   /// - Throws: `DeviceError` naming the node if the index is outside the axis.
   func index(_ element: some ReferenceElement, along axis: Int, node: String) throws(DeviceError) -> Int {
     let (index, length) = (element.index, dimensions[axis])
-    let place = index < 0 ? index + length : index
-    guard (0..<length).contains(place) else {
+    let position = index < 0 ? index + length : index
+    guard (0..<length).contains(position) else {
       throw .index(index, outside: length, device: "reference", node: node)
     }
-    return place
+    return position
   }
 
   /// Whether an index, which may count from the end, is within an axis.
@@ -66,7 +66,7 @@ extension Shape {
 }
 
 /// The rows of a tensor along one axis.
-struct Lines {
+struct Rows {
   let length: Int
   let count: Int
   private let inner: Int
@@ -78,7 +78,7 @@ struct Lines {
   }
 
   /// Returns the row-major offset of an element of a row.
-  func place(_ line: Int, _ position: Int) -> Int { (line / inner * length + position) * inner + line % inner }
+  func offset(_ row: Int, _ position: Int) -> Int { (row / inner * length + position) * inner + row % inner }
 }
 
 extension Window {

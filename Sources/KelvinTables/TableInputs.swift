@@ -46,7 +46,7 @@ struct TableInputs: Sendable {
     _ function: Function, columns: [String], given: [String: [String]]?, kept: [String], of table: TableReader.Form
   ) throws(ModelError) {
     self.columns = columns
-    let places = try Self.places(columns, table)
+    let indices = try Self.indices(columns, table)
     if let unknown = given?.keys.sorted().first(where: { name in !function.inputs.contains { $0.name == name } }) {
       let known = function.inputs.map { "'\($0.name)'" }.joined(separator: ", ")
       throw ModelError(.parameters, "the model has no input '\(unknown)'; it has \(known)", fault: .request)
@@ -56,7 +56,7 @@ struct TableInputs: Sendable {
     for feature in function.inputs {
       try Self.check(feature)
       let names = given?[feature.name]
-      guard let source = try Self.source(feature, names, places, table) else {
+      guard let source = try Self.source(feature, names, indices, table) else {
         guard feature.isOptional || feature.defaultValue != nil else {
           throw Self.missing(feature, columns, table, canBeNamed: given != nil)
         }
@@ -66,40 +66,40 @@ struct TableInputs: Sendable {
       }
       switch source {
       case .nowhere: break
-      case .cell(let place): used.insert(place)
-      case .elements(let places): used.formUnion(places)
+      case .cell(let index): used.insert(index)
+      case .elements(let indices): used.formUnion(indices)
       }
       inputs.append(
         Input(
           feature: feature, source: source, width: feature.rowWidth,
           missing: function.missingNumber(of: feature.name)))
     }
-    var keptPlaces: [Int] = []
+    var keptColumns: [Int] = []
     for name in kept {
-      guard let place = places[name] else {
+      guard let index = indices[name] else {
         throw ModelError(
           .parameters, "there is no column '\(name)' to keep; there are \(Self.list(columns))", fault: .request)
       }
-      keptPlaces.append(place)
+      keptColumns.append(index)
     }
     self.inputs = inputs
     usedColumns = used
-    self.kept = keptPlaces
-    let extra = columns.indices.filter { !used.contains($0) && !keptPlaces.contains($0) }.map { columns[$0] }
+    self.kept = keptColumns
+    let extra = columns.indices.filter { !used.contains($0) && !keptColumns.contains($0) }.map { columns[$0] }
     var remarks: [String] = []
     if !extra.isEmpty { remarks.append("nothing is read from \(Self.list(extra)): the model has no such input") }
     if !absent.isEmpty { remarks.append("no column is given for \(Self.list(absent)), which the model does without") }
     self.remarks = remarks
   }
 
-  private static func places(_ columns: [String], _ table: TableReader.Form) throws(ModelError) -> [String: Int] {
-    var places: [String: Int] = [:]
-    for (place, name) in columns.enumerated() {
-      if let first = places.updateValue(place, forKey: name) {
-        throw table.fault("the columns \(first + 1) and \(place + 1) are both called '\(name)'")
+  private static func indices(_ columns: [String], _ table: TableReader.Form) throws(ModelError) -> [String: Int] {
+    var indices: [String: Int] = [:]
+    for (index, name) in columns.enumerated() {
+      if let first = indices.updateValue(index, forKey: name) {
+        throw table.fault("the columns \(first + 1) and \(index + 1) are both called '\(name)'")
       }
     }
-    return places
+    return indices
   }
 
   private static func check(_ feature: Feature) throws(ModelError) {
@@ -114,17 +114,17 @@ struct TableInputs: Sendable {
   }
 
   private static func source(
-    _ feature: Feature, _ given: [String]?, _ places: [String: Int], _ table: TableReader.Form
+    _ feature: Feature, _ given: [String]?, _ indices: [String: Int], _ table: TableReader.Form
   ) throws(ModelError) -> Source? {
     let width = feature.rowWidth
     if let given {
       var found: [Int] = []
       for name in given {
-        guard let place = places[name] else {
+        guard let index = indices[name] else {
           throw ModelError(
             .parameters, "no column is called '\(name)', which '\(feature.name)' is read from", fault: .request)
         }
-        found.append(place)
+        found.append(index)
       }
       if found.count == 1 { return .cell(found[0]) }
       guard let width, found.count == width else {
@@ -135,17 +135,17 @@ struct TableInputs: Sendable {
       }
       return .elements(found)
     }
-    if let place = places[feature.name] { return .cell(place) }
-    guard let width, width > 0, places["\(feature.name)[0]"] != nil else { return nil }
+    if let index = indices[feature.name] { return .cell(index) }
+    guard let width, width > 0, indices["\(feature.name)[0]"] != nil else { return nil }
     var found: [Int] = []
     for element in 0..<width {
-      guard let place = places["\(feature.name)[\(element)]"] else {
+      guard let index = indices["\(feature.name)[\(element)]"] else {
         throw table.fault(
           "the input '\(feature.name)' has \(width) numbers, and no column is called '\(feature.name)[\(element)]'")
       }
-      found.append(place)
+      found.append(index)
     }
-    if places["\(feature.name)[\(width)]"] != nil {
+    if indices["\(feature.name)[\(width)]"] != nil {
       throw table.fault(
         "the input '\(feature.name)' has \(width) numbers, and a column is called '\(feature.name)[\(width)]'")
     }

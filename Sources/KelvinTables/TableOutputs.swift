@@ -134,12 +134,12 @@ struct TableOutputs: Sendable {
         case .cell: text.add(Self.list(own, output.scalar))
         default: text.addEmpty(output.columnCount)
         }
-      case .labels(let labels, let places):
-        let place = places[row]
+      case .labels(let labels, let indices):
+        let index = indices[row]
         if output.labelCells.isEmpty {
-          text.add(labels.strings[place])
+          text.add(labels.strings[index])
         } else {
-          text.add(raw: output.labelCells[place])
+          text.add(raw: output.labelCells[index])
         }
       case .scores(_, let rows): for score in rows[row] { text.add(score) }
       case .absent, nil: text.addEmpty(output.columnCount)

@@ -67,22 +67,22 @@ struct TablePredictor: Sendable {
     for (index, row) in rows.enumerated() {
       do throws(TableFault) {
         try cells.check(row)
-        for (place, input) in inputs.inputs.enumerated() { try cells.append(input, of: row, to: &numbers[place]) }
+        for (number, input) in inputs.inputs.enumerated() { try cells.append(input, of: row, to: &numbers[number]) }
       } catch {
         guard skipsFaults else { throw error }
         faults.append(error)
         isFaulty[index] = true
-        for (place, input) in inputs.inputs.enumerated() {
+        for (number, input) in inputs.inputs.enumerated() {
           let whole = (index + 1) * (input.width ?? 1)
-          numbers[place].removeSubrange(min(numbers[place].count, index * (input.width ?? 1))...)
-          numbers[place].append(contentsOf: repeatElement(0, count: whole - numbers[place].count))
+          numbers[number].removeSubrange(min(numbers[number].count, index * (input.width ?? 1))...)
+          numbers[number].append(contentsOf: repeatElement(0, count: whole - numbers[number].count))
         }
       }
     }
     var columns: [String: RowColumn] = [:]
-    for (place, input) in inputs.inputs.enumerated() {
+    for (number, input) in inputs.inputs.enumerated() {
       columns[input.feature.name] = RowColumn(
-        numbers[place], count: rows.count, width: input.width ?? 1, input.feature.rowScalar)
+        numbers[number], count: rows.count, width: input.width ?? 1, input.feature.rowScalar)
     }
     let results = try executor.run(columns, count: rows.count)
     try outputs.check(results)

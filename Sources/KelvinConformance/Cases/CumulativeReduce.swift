@@ -41,9 +41,9 @@ extension ConformanceCase {
   /// elements wrap, products in every type, and no product is 0.
   private static func odd(_ scalar: ScalarType, _ shape: Shape) -> Tensor {
     let isUnsigned = scalar == .uint8 || scalar == .uint16 || scalar == .uint32
-    let values = (0..<shape.count).map { (place: Int) -> Double in
-      let value = Double((place * 74 + 20) % 126 + 1)
-      return isUnsigned || place % 5 != 0 ? value : -value
+    let values = (0..<shape.count).map { (index: Int) -> Double in
+      let value = Double((index * 74 + 20) % 126 + 1)
+      return isUnsigned || index % 5 != 0 ? value : -value
     }
     return Tensor(TensorType(scalar, shape), rounding: values)
   }

@@ -143,8 +143,8 @@ extension ConformanceCase {
 
   /// Returns -3, -2 … 3 repeatedly, so that many are equal and some are zero.
   static func steps(_ scalar: ScalarType, _ shape: Shape, from start: Int = 0, magnitude: Bool = false) -> Tensor {
-    let values = (0..<shape.count).map { (place: Int) -> Double in
-      let value = Double((place * 3 + start) % 7 - 3)
+    let values = (0..<shape.count).map { (index: Int) -> Double in
+      let value = Double((index * 3 + start) % 7 - 3)
       return magnitude ? value.magnitude : value
     }
     return Tensor(TensorType(scalar, shape), rounding: values)

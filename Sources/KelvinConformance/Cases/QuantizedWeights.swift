@@ -24,9 +24,9 @@ extension ConformanceCase {
             .input([1, 24, 5, 7]), form([36, 8, 2, 2]), .weight([36]), scalar: scalar),
           node(
             "long vector", Linear(epilogue: .bias), .input([1, 1032]), form([12, 1032]), .weight([12]), scalar: scalar),
-          node("slices", Gather(axis: 0), form([28, 40]), .exactly(places), scalar: scalar),
-          node("slices of two axes", Gather(axis: 0), form([32, 8, 3]), .exactly(places), scalar: scalar),
-          node("columns", Gather(axis: 1), form([20, 48]), .exactly(places), scalar: scalar),
+          node("slices", Gather(axis: 0), form([28, 40]), .exactly(indices), scalar: scalar),
+          node("slices of two axes", Gather(axis: 0), form([32, 8, 3]), .exactly(indices), scalar: scalar),
+          node("columns", Gather(axis: 1), form([20, 48]), .exactly(indices), scalar: scalar),
         ]
       }
     }
@@ -48,7 +48,7 @@ extension ConformanceCase {
 
 extension ConformanceCase {
   /// Indices into axes of at least 20 elements.
-  private static let places = Tensor(TensorType(.int64, [2, 3]), rounding: [3, -1, 0, 19, -20, 7])
+  private static let indices = Tensor(TensorType(.int64, [2, 3]), rounding: [3, -1, 0, 19, -20, 7])
 }
 
 /// The encoding of a case's weight.
@@ -99,7 +99,7 @@ private struct WeightEncoding {
       let codes = Weight(
         try PackedIntegers(
           Bytes(count: PackedIntegers.byteCount(shape.count, bits: bits)) { raw in
-            for place in raw.indices { raw[place] = UInt8(truncatingIfNeeded: random.next()) }
+            for index in raw.indices { raw[index] = UInt8(truncatingIfNeeded: random.next()) }
           }, bits: bits, isSigned: isSigned, shape: shape))
       let step = 1 / Float(1 << bits)
       switch meaning {

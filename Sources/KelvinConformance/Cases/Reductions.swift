@@ -108,7 +108,7 @@ extension ConformanceCase {
 
   /// Returns few different numbers, each many times.
   private static func repeated(_ shape: Shape) -> Tensor {
-    let numbers = (0..<shape.count).map { (place: Int) -> Float in Float(place * 7919 % 101) }
+    let numbers = (0..<shape.count).map { (index: Int) -> Float in Float(index * 7919 % 101) }
     return Tensor(numbers, shape)
   }
 

@@ -107,11 +107,11 @@ public struct AveragePrecision: Hashable, Sendable {
       var isTaken = truths.map { _ in false }
       for index in detections.indices {
         var (best, chosen): (Double, Int?) = (min(overlap, 1 - 1e-10), nil)
-        for place in truths.indices where !isTaken[place] || truths[place].truth.isCrowd {
+        for position in truths.indices where !isTaken[position] || truths[position].truth.isCrowd {
           // An object that counts is preferred over an ignored one.
-          if let chosen, !truths[chosen].isIgnored, truths[place].isIgnored { break }
-          guard shares[index][place] >= best else { continue }
-          (best, chosen) = (shares[index][place], place)
+          if let chosen, !truths[chosen].isIgnored, truths[position].isIgnored { break }
+          guard shares[index][position] >= best else { continue }
+          (best, chosen) = (shares[index][position], position)
         }
         if let chosen {
           isTaken[chosen] = true

@@ -67,10 +67,10 @@ public struct OverlapCounts: Sendable {
   public init(_ images: [SegmentedImage], classCount: Int) {
     self.classCount = classCount
     rows = [Int](repeating: 0, count: images.count * 3 * classCount)
-    for (place, image) in images.enumerated() {
+    for (index, image) in images.enumerated() {
       for (pair, count) in image.counts {
         let (truth, answer) = (Int(pair.truth), Int(pair.answer))
-        let start = place * 3 * classCount
+        let start = index * 3 * classCount
         guard truth < classCount else { continue }
         rows[start + 3 * truth + 1] += count
         if answer < classCount { rows[start + 3 * answer + 2] += count }

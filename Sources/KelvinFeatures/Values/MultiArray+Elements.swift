@@ -70,8 +70,8 @@ extension MultiArray {
     let size = dataType.byteCount
     guard let from = memory.baseAddress, let to = target.baseAddress else { return }
     var next = 0
-    StridedTraversal.forEach(shape, strides) { place in
-      (to + next).copyMemory(from: from + place * size, byteCount: size)
+    StridedTraversal.forEach(shape, strides) { offset in
+      (to + next).copyMemory(from: from + offset * size, byteCount: size)
       next += size
     }
   }
@@ -84,8 +84,8 @@ extension MultiArray {
     let size = dataType.byteCount
     guard let from = source.baseAddress, let to = memory.baseAddress else { return }
     var next = 0
-    StridedTraversal.forEach(shape, strides) { place in
-      (to + place * size).copyMemory(from: from + next, byteCount: size)
+    StridedTraversal.forEach(shape, strides) { offset in
+      (to + offset * size).copyMemory(from: from + next, byteCount: size)
       next += size
     }
   }

@@ -156,16 +156,16 @@ public final class MultiArray: @unchecked Sendable {
   ///
   /// - Precondition: each index is within its dimension.
   public subscript(position: [Int]) -> Double {
-    get { self[element: place(position)] }
-    set { self[element: place(position)] = newValue }
+    get { self[element: offset(position)] }
+    set { self[element: offset(position)] = newValue }
   }
 
   /// The element with a row-major index.
   ///
   /// - Precondition: `0 <= index < count`.
   public subscript(index: Int) -> Double {
-    get { self[element: place(index)] }
-    set { self[element: place(index)] = newValue }
+    get { self[element: offset(index)] }
+    set { self[element: offset(index)] = newValue }
   }
 
   private subscript(element offset: Int) -> Double {
@@ -182,14 +182,14 @@ public final class MultiArray: @unchecked Sendable {
     }
   }
 
-  private func place(_ position: [Int]) -> Int {
+  private func offset(_ position: [Int]) -> Int {
     precondition(
       position.count == shape.count && zip(position, shape).allSatisfy { $0 >= 0 && $0 < $1 },
       "position \(position) in a multi-array of shape \(shape)")
     return zip(position, strides).reduce(0) { $0 + $1.0 * $1.1 }
   }
 
-  private func place(_ index: Int) -> Int {
+  private func offset(_ index: Int) -> Int {
     precondition(index >= 0 && index < count, "element \(index) of \(count)")
     return isDense ? index : StridedTraversal.offset(of: index, shape, strides)
   }

@@ -94,7 +94,7 @@ public final class PixelBacking: @unchecked Sendable {
     let pixels = width * height
     precondition(planar.count == order.count * pixels)
     let offsets = format.colorOffsets
-    let places =
+    let channels =
       switch order {
       case .grayscale: [0]
       case .rgb: [offsets.red, offsets.green, offsets.blue]
@@ -105,9 +105,9 @@ public final class PixelBacking: @unchecked Sendable {
       for y in 0..<height {
         let row = (dataPointer + y * bytesPerRow).assumingMemoryBound(to: UInt8.self)
         for x in 0..<width {
-          for (channel, place) in places.enumerated() {
+          for (channel, offset) in channels.enumerated() {
             let value = planar[channel * pixels + y * width + x]
-            row[x * step + place] = UInt8(((value > 0 ? min(value, 255) : 0) + 0.5).rounded(.down))
+            row[x * step + offset] = UInt8(((value > 0 ? min(value, 255) : 0) + 0.5).rounded(.down))
           }
           if let alpha = format.alphaOffset { row[x * step + alpha] = 255 }
         }

@@ -148,7 +148,7 @@ private struct StridedElements<Scalar: ShapedArrayScalar>: Sendable {
     self.strides = strides
   }
 
-  private func place(_ indices: [Int]) -> Int {
+  private func offset(_ indices: [Int]) -> Int {
     precondition(
       indices.count <= shape.count && zip(indices, shape).allSatisfy { $0 >= 0 && $0 < $1 },
       "position \(indices) in an array of shape \(shape)")
@@ -158,17 +158,17 @@ private struct StridedElements<Scalar: ShapedArrayScalar>: Sendable {
   subscript(indices: [Int]) -> Scalar {
     get {
       precondition(indices.count == shape.count, "\(indices.count) indices for \(shape.count) dimensions")
-      return storage[place(indices)]
+      return storage[offset(indices)]
     }
     set {
       precondition(indices.count == shape.count, "\(indices.count) indices for \(shape.count) dimensions")
-      storage[place(indices)] = newValue
+      storage[offset(indices)] = newValue
     }
   }
 
   func part(at indices: [Int]) -> Self {
     var part = self
-    part.offset = place(indices)
+    part.offset = offset(indices)
     part.shape.removeFirst(indices.count)
     part.strides.removeFirst(indices.count)
     return part
@@ -189,11 +189,11 @@ private struct StridedElements<Scalar: ShapedArrayScalar>: Sendable {
   /// Writes elements to a part of this array.
   mutating func assign(_ source: Self, to part: Self) {
     precondition(source.shape == part.shape, "expected a slice of shape \(part.shape), got \(source.shape)")
-    var places: [Int] = []
-    StridedTraversal.forEach(part.shape, part.strides) { places.append(part.offset + $0) }
+    var offsets: [Int] = []
+    StridedTraversal.forEach(part.shape, part.strides) { offsets.append(part.offset + $0) }
     var next = 0
     StridedTraversal.forEach(source.shape, source.strides) {
-      storage[places[next]] = source.storage[source.offset + $0]
+      storage[offsets[next]] = source.storage[source.offset + $0]
       next += 1
     }
   }

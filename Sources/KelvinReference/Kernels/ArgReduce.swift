@@ -3,29 +3,29 @@ import KelvinGraph
 
 extension ReferenceTable {
   mutating func addArgReduce() {
-    add(ArgReduce.self) { op, inputs in [op.places(inputs, isUnordered: \.isNaN).map(Double.init)] }
+    add(ArgReduce.self) { op, inputs in [op.indices(inputs, isUnordered: \.isNaN).map(Double.init)] }
   }
 }
 
 extension ArgReduce: IntegerOperator {
   func integers<Word: ReferenceInteger>(_ inputs: ReferenceInputs<Word>) -> [Word]? {
-    places(inputs) { _ in false }.map { Word(truncatingIfNeeded: $0) }
+    indices(inputs) { _ in false }.map { Word(truncatingIfNeeded: $0) }
   }
 
   /// - Parameter isUnordered: whether an element is not-a-number, which takes precedence over all numbers.
-  fileprivate func places<Element: Comparable>(
+  fileprivate func indices<Element: Comparable>(
     _ inputs: ReferenceInputs<Element>, isUnordered: (Element) -> Bool
   ) -> [Int] {
-    let lines = Lines(inputs.shape(0), along: axis)
+    let rows = Rows(inputs.shape(0), along: axis)
     let x = inputs.values[0]
-    return (0..<lines.count).map { line in
+    return (0..<rows.count).map { row in
       var best = 0
-      for place in 1..<max(lines.length, 1) {
-        let (candidate, current) = (x[lines.place(line, place)], x[lines.place(line, best)])
+      for index in 1..<max(rows.length, 1) {
+        let (candidate, current) = (x[rows.offset(row, index)], x[rows.offset(row, best)])
         let isSame = candidate == current || (isUnordered(candidate) && isUnordered(current))
         let isBeyond = function == .maximum ? candidate > current : candidate < current
         let isBetter = isUnordered(candidate) ? !isUnordered(current) : isBeyond
-        if isBetter || (takesLast && isSame) { best = place }
+        if isBetter || (takesLast && isSame) { best = index }
       }
       return best
     }

@@ -5,16 +5,16 @@ import KelvinGraph
 extension ReferenceTable {
   mutating func addAttention() {
     add(Attention.self) { op, inputs in
-      func place(_ view: [Int], _ position: [Int], _ row: Int) -> Int {
+      func offset(_ view: [Int], _ position: [Int], _ row: Int) -> Int {
         view[0] + view[1] * position[0] + view[2] * position[1] + view[3] * row
       }
       let (q, k, v) = (inputs.values[0], inputs.values[1], inputs.values[2])
       var y = [Double](repeating: 0, count: inputs.outputs[0].count)
       for position in Positions([op.batch, op.heads]) {
         for row in 0..<op.queries {
-          let query = place(op.query, position, row)
+          let query = offset(op.query, position, row)
           let scores = (0..<op.keys).map { column in
-            let key = place(op.key, position, column)
+            let key = offset(op.key, position, column)
             let product = (0..<op.width).reduce(0) { $0 + q[query + $1 * op.query[4]] * k[key + $1 * op.key[4]] }
             let mask = op.hasMask ? inputs.values[3][inputs.shape(3).broadcastOffset(position + [row, column])] : 0
             return Double(op.scale) * product + mask
@@ -26,7 +26,7 @@ extension ReferenceTable {
           for element in 0..<op.valueWidth {
             y[target + element] =
               shares.enumerated().reduce(0) {
-                $0 + $1.element * v[place(op.value, position, $1.offset) + element * op.value[4]]
+                $0 + $1.element * v[offset(op.value, position, $1.offset) + element * op.value[4]]
               } / sum
           }
         }

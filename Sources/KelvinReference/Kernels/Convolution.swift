@@ -17,7 +17,7 @@ extension ReferenceTable {
             for filter in 0..<filters {
               let group = filter / (filters / op.groups)
               let to = (batch * filters + filter) * output.count
-              for place in 0..<output.count { target[to + place] = bias?[filter] ?? 0 }
+              for index in 0..<output.count { target[to + index] = bias?[filter] ?? 0 }
               for channel in 0..<depth {
                 let from = (batch * x[1] + group * depth + channel) * input.count
                 for (tap, pairs) in taps.enumerated() {

@@ -36,8 +36,8 @@ func requantized(
   _ sums: [Double], _ requantization: Requantization?, _ extra: [[Double]], channel: (Int) -> Int
 ) -> [Double] {
   guard let requantization else { return sums.map { Double(Int32(truncatingIfNeeded: Int(saturating: $0))) } }
-  return sums.enumerated().map { place, sum in
-    let channel = channel(place)
+  return sums.enumerated().map { index, sum in
+    let channel = channel(index)
     let total = Int32(truncatingIfNeeded: Int(saturating: sum + extra[0][channel]))
     let scaled = Double(Float(total) * Float(extra[1].parameter(channel))).rounded(.toNearestOrEven)
     return ((scaled.isNaN ? 0 : scaled) + extra[2][0]).clamped(to: requantization.lower...requantization.upper)

@@ -23,15 +23,15 @@ extension CumulativeReduce: IntegerOperator {
   fileprivate func along<Element>(
     _ inputs: ReferenceInputs<Element>, from neutral: Element, _ combine: (Element, Element) -> Element
   ) -> [Element] {
-    let lines = Lines(inputs.shape(0), along: axis)
+    let rows = Rows(inputs.shape(0), along: axis)
     let x = inputs.values[0]
     var y = x
-    for line in 0..<lines.count {
+    for row in 0..<rows.count {
       var total = neutral
-      for step in 0..<lines.length {
-        let place = lines.place(line, isReversed ? lines.length - 1 - step : step)
-        let next = combine(total, x[place])
-        y[place] = isExclusive ? total : next
+      for step in 0..<rows.length {
+        let offset = rows.offset(row, isReversed ? rows.length - 1 - step : step)
+        let next = combine(total, x[offset])
+        y[offset] = isExclusive ? total : next
         total = next
       }
     }

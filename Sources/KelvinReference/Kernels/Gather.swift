@@ -19,13 +19,13 @@ extension Gather: IntegerOperator {
     let size = shape[axis]
     let outer = shape.dimensions[..<axis].reduce(1, *)
     let inner = shape.dimensions[(axis + 1)...].reduce(1, *)
-    var places: [Int] = []
-    for index in inputs.values[1] { places.append(try shape.index(index, along: axis, node: inputs.node)) }
+    var indices: [Int] = []
+    for index in inputs.values[1] { indices.append(try shape.index(index, along: axis, node: inputs.node)) }
     var result: [Element] = []
     result.reserveCapacity(inputs.outputs[0].count)
     for row in 0..<outer {
-      for place in places {
-        let start = (row * size + place) * inner
+      for index in indices {
+        let start = (row * size + index) * inner
         result += inputs.values[0][start..<start + inner]
       }
     }

@@ -12,10 +12,10 @@ extension ReferenceTable {
         let mean = row.reduce(0, +) / Double(length)
         let variance = row.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / Double(length)
         let deviation = (variance + Double(op.epsilon)).squareRoot()
-        for place in 0..<length {
-          let scale = values.count > 1 ? values[1][place] : 1
-          let shift = values.count > 2 ? values[2][place] : 0
-          y[start + place] = (row[start + place] - mean) / deviation * scale + shift
+        for index in 0..<length {
+          let scale = values.count > 1 ? values[1][index] : 1
+          let shift = values.count > 2 ? values[2][index] : 0
+          y[start + index] = (row[start + index] - mean) / deviation * scale + shift
         }
       }
       return [y]

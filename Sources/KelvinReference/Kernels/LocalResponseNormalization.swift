@@ -9,14 +9,14 @@ extension ReferenceTable {
       let inner = shape.dimensions.dropFirst(2).reduce(1, *)
       let x = inputs.values[0]
       return [
-        x.indices.map { place in
-          let (plane, pixel) = (place / inner, place % inner)
+        x.indices.map { index in
+          let (plane, pixel) = (index / inner, index % inner)
           let (image, channel) = (plane / shape[1], plane % shape[1])
           let sum = op.window(channel, of: shape[1]).reduce(0.0) { sum, neighbour in
             let value = x[(image * shape[1] + neighbour) * inner + pixel]
             return sum + value * value
           }
-          return x[place] / pow(Double(op.k) + Double(op.alpha) / Double(op.size) * sum, Double(op.beta))
+          return x[index] / pow(Double(op.k) + Double(op.alpha) / Double(op.size) * sum, Double(op.beta))
         }
       ]
     }

@@ -23,8 +23,8 @@ extension ReferenceTable {
           }
           if !isSuppressed { picked.append(candidate) }
         }
-        for (place, candidate) in picked.enumerated() {
-          let row = image * op.maximumBoxes + place
+        for (index, candidate) in picked.enumerated() {
+          let row = image * op.maximumBoxes + index
           results[0].replaceSubrange(row * 4..<row * 4 + 4, with: candidate.box)
           results[1].replaceSubrange(row * classes..<(row + 1) * classes, with: candidate.scores)
           results[2][row] = Double(candidate.index)

@@ -6,15 +6,15 @@ extension ReferenceTable {
     add(NonZero.self) { _, inputs in
       let shape = inputs.shape(0)
       let found = inputs.values[0].indices.filter { inputs.values[0][$0] != 0 }
-      var places = [Double](repeating: 0, count: inputs.outputs[0].count)
+      var indices = [Double](repeating: 0, count: inputs.outputs[0].count)
       for (column, index) in found.enumerated() {
         var rest = index
         for axis in shape.dimensions.indices.reversed() {
-          places[axis * shape.count + column] = Double(rest % shape[axis])
+          indices[axis * shape.count + column] = Double(rest % shape[axis])
           rest /= shape[axis]
         }
       }
-      return [places, [Double(found.count)]]
+      return [indices, [Double(found.count)]]
     }
   }
 }

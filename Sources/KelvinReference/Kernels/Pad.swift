@@ -20,17 +20,17 @@ extension Pad: IntegerOperator {
       var source: [Int] = []
       for (axis, index) in position.enumerated() {
         let size = shape[axis]
-        var place = index - before[axis]
+        var position = index - before[axis]
         switch mode {
         case .constant(let value):
-          guard (0..<size).contains(place) else { return Element(attribute: value) }
+          guard (0..<size).contains(position) else { return Element(attribute: value) }
         case .reflect:
-          if place < 0 { place = -place }
-          if place >= size { place = 2 * (size - 1) - place }
+          if position < 0 { position = -position }
+          if position >= size { position = 2 * (size - 1) - position }
         case .edge:
-          place = min(max(place, 0), size - 1)
+          position = min(max(position, 0), size - 1)
         }
-        source.append(place)
+        source.append(position)
       }
       return inputs.values[0][shape.offset(source)]
     }

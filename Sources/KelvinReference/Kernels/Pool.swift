@@ -16,13 +16,13 @@ extension ReferenceTable {
           var padded = 0
           for tap in Positions(Shape(window.kernel)) {
             // Two statements, since the compiler takes very long to type-check the single expression.
-            let place = (0..<window.rank).map { (axis: Int) -> Int in
+            let position = (0..<window.rank).map { (axis: Int) -> Int in
               let reached = tap[axis] * window.dilations[axis] - window.before[axis]
               return position[axis] * window.strides[axis] + reached
             }
-            if (0..<window.rank).allSatisfy({ (0..<input[$0]).contains(place[$0]) }) {
-              values.append(inputs.values[0][plane * input.count + input.offset(place)])
-            } else if (0..<window.rank).allSatisfy({ place[$0] < input[$0] + window.after[$0] }) {
+            if (0..<window.rank).allSatisfy({ (0..<input[$0]).contains(position[$0]) }) {
+              values.append(inputs.values[0][plane * input.count + input.offset(position)])
+            } else if (0..<window.rank).allSatisfy({ position[$0] < input[$0] + window.after[$0] }) {
               padded += 1
             }
           }

@@ -36,43 +36,43 @@ private struct RecurrentLayer {
   mutating func advance(_ row: Int, _ step: Int) {
     let length = op.lengthsInput.map { min(max(inputs.values[$0][row].index, 0), steps) } ?? steps
     guard step < length else { return }
-    let place = (op.isReversed ? length - 1 - step : step) * batch + row
+    let index = (op.isReversed ? length - 1 - step : step) * batch + row
     let before = Array(hidden[row * size..<(row + 1) * size])
     let after =
       switch op.cell {
-      case .lstm: lstm(row, place, before)
-      case .gru: gru(place, before)
-      case .simple: simple(place, before)
+      case .lstm: lstm(row, index, before)
+      case .gru: gru(index, before)
+      case .simple: simple(index, before)
       }
     hidden.replaceSubrange(row * size..<(row + 1) * size, with: after)
-    sequence.replaceSubrange(place * size..<(place + 1) * size, with: after)
+    sequence.replaceSubrange(index * size..<(index + 1) * size, with: after)
   }
 
-  private func simple(_ place: Int, _ before: [Double]) -> [Double] {
-    (0..<size).map { unit in activate(0, x(place, 0, unit) + product(0, unit, before)) }
+  private func simple(_ index: Int, _ before: [Double]) -> [Double] {
+    (0..<size).map { unit in activate(0, x(index, 0, unit) + product(0, unit, before)) }
   }
 
-  private func gru(_ place: Int, _ before: [Double]) -> [Double] {
+  private func gru(_ index: Int, _ before: [Double]) -> [Double] {
     func gate(_ gate: Int) -> [Double] {
-      (0..<size).map { unit in activate(0, x(place, gate, unit) + product(gate, unit, before)) }
+      (0..<size).map { unit in activate(0, x(index, gate, unit) + product(gate, unit, before)) }
     }
     let (update, reset) = (gate(0), gate(1))
     let resetHidden = zip(reset, before).map(*)
     let bias = op.candidateBiasInput.map { inputs.values[$0] }
     return (0..<size).map { unit in
       let term = bias.map { reset[unit] * (product(2, unit, before) + $0[unit]) } ?? product(2, unit, resetHidden)
-      let candidate = activate(1, x(place, 2, unit) + term)
+      let candidate = activate(1, x(index, 2, unit) + term)
       return (1 - update[unit]) * candidate + update[unit] * before[unit]
     }
   }
 
-  private mutating func lstm(_ row: Int, _ place: Int, _ before: [Double]) -> [Double] {
+  private mutating func lstm(_ row: Int, _ index: Int, _ before: [Double]) -> [Double] {
     let peepholes = op.peepholeInput.map { inputs.values[$0] }
     return (0..<size).map { unit in
       let old = cell[row * size + unit]
       func gate(_ gate: Int, _ function: Int, _ seen: Double = 0) -> Double {
         let peephole = gate < 3 ? peepholes.map { $0[gate * size + unit] * seen } ?? 0 : 0
-        return activate(function, x(place, gate, unit) + product(gate, unit, before) + peephole)
+        return activate(function, x(index, gate, unit) + product(gate, unit, before) + peephole)
       }
       let input = gate(0, 0, old)
       let forget = op.couplesGates ? 1 - input : gate(1, 0, old)
@@ -84,8 +84,8 @@ private struct RecurrentLayer {
     }
   }
 
-  private func x(_ place: Int, _ gate: Int, _ unit: Int) -> Double {
-    inputs.values[0][(place * op.cell.gates.count + gate) * size + unit]
+  private func x(_ index: Int, _ gate: Int, _ unit: Int) -> Double {
+    inputs.values[0][(index * op.cell.gates.count + gate) * size + unit]
   }
 
   private func product(_ gate: Int, _ unit: Int, _ state: [Double]) -> Double {

@@ -7,12 +7,12 @@ extension ReferenceTable {
       var (shape, values) = (inputs.shape(0), inputs.values[0])
       for axis in op.axes {
         let (length, inner) = (shape[axis.axis], shape.dimensions[(axis.axis + 1)...].reduce(1, *))
-        let lines = shape.dimensions[..<axis.axis].reduce(1, *)
+        let rows = shape.dimensions[..<axis.axis].reduce(1, *)
         let read = op.interpolation.reader(axis, length: length)
         var result: [Double] = []
-        for line in 0..<lines {
+        for row in 0..<rows {
           for position in 0..<axis.size {
-            for column in 0..<inner { result.append(read(position) { values[(line * length + $0) * inner + column] }) }
+            for column in 0..<inner { result.append(read(position) { values[(row * length + $0) * inner + column] }) }
           }
         }
         shape[axis.axis] = axis.size

@@ -21,8 +21,8 @@ extension ScatterElements: IntegerOperator {
       if skipsOutside, !shape.has(inputs.values[1][update], along: axis) { continue }
       var target = position
       target[axis] = try shape.index(inputs.values[1][update], along: axis, node: inputs.node)
-      let place = shape.offset(target)
-      y[place] = combine(y[place], inputs.values[2][update])
+      let offset = shape.offset(target)
+      y[offset] = combine(y[offset], inputs.values[2][update])
     }
     return y
   }

@@ -27,8 +27,8 @@ extension ScatterND: IntegerOperator {
         position.append(try shape.index(index, along: axis, node: inputs.node))
       }
       let start = Shape(Array(shape.dimensions[..<depth])).offset(position) * inner
-      for place in 0..<inner {
-        y[start + place] = combine(y[start + place], inputs.values[2][tuple * inner + place])
+      for index in 0..<inner {
+        y[start + index] = combine(y[start + index], inputs.values[2][tuple * inner + index])
       }
     }
     return y

@@ -5,20 +5,20 @@ extension ReferenceTable {
   mutating func addTopK() {
     add(TopK.self) { op, inputs in
       let shape = inputs.shape(0)
-      let lines = Lines(shape, along: op.axis)
-      let picked = Lines(inputs.outputs[0].shape, along: op.axis)
+      let rows = Rows(shape, along: op.axis)
+      let picked = Rows(inputs.outputs[0].shape, along: op.axis)
       let x = inputs.values[0]
       var values = [Double](repeating: 0, count: inputs.outputs[0].count)
       var indices = values
-      for line in 0..<lines.count {
-        let order = (0..<lines.length).sorted { left, right in
-          let (a, b) = (x[lines.place(line, left)], x[lines.place(line, right)])
+      for row in 0..<rows.count {
+        let order = (0..<rows.length).sorted { left, right in
+          let (a, b) = (x[rows.offset(row, left)], x[rows.offset(row, right)])
           let isEqual = a == b || (a.isNaN && b.isNaN)
           return isEqual ? left < right : op.takesLargest == a.isLarger(than: b)
         }
-        for (place, index) in order.prefix(op.count).enumerated() {
-          values[picked.place(line, place)] = x[lines.place(line, index)]
-          indices[picked.place(line, place)] = Double(index)
+        for (position, index) in order.prefix(op.count).enumerated() {
+          values[picked.offset(row, position)] = x[rows.offset(row, index)]
+          indices[picked.offset(row, position)] = Double(index)
         }
       }
       return [values, indices]

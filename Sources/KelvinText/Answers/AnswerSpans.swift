@@ -50,7 +50,7 @@ struct AnswerSpans {
   private static func shares(_ scores: [Float], _ isPassage: [Bool]) -> [Double] {
     let taken = isPassage.indices.filter { $0 == 0 || isPassage[$0] }
     var shares = [Double](repeating: 0, count: isPassage.count)
-    for (place, share) in zip(taken, softmax(taken.map { Double(scores[$0]) })) { shares[place] = share }
+    for (index, share) in zip(taken, softmax(taken.map { Double(scores[$0]) })) { shares[index] = share }
     return shares
   }
 }

@@ -6,7 +6,7 @@ enum TokenPooling {
   static func pooled(_ vectors: [Float], width: Int, count: Int) -> [Float] {
     var sums = [Double](repeating: 0, count: width)
     for token in 0..<count {
-      for place in 0..<width { sums[place] += Double(vectors[token * width + place]) }
+      for index in 0..<width { sums[index] += Double(vectors[token * width + index]) }
     }
     return sums.map { Float($0 / Double(count)) }
   }

@@ -41,18 +41,18 @@ public struct WordPieceTokenizer: Sendable {
     let scalars = Array(text.unicodeScalars)
     var tokens: [Token] = []
     var start = 0
-    var place = 0
-    while place < scalars.count {
-      let rest = scalars[place...]
-      guard scalars[place] == "[", let mark = vocabulary.marks.first(where: { rest.starts(with: $0.scalars) }) else {
-        place += 1
+    var index = 0
+    while index < scalars.count {
+      let rest = scalars[index...]
+      guard scalars[index] == "[", let mark = vocabulary.marks.first(where: { rest.starts(with: $0.scalars) }) else {
+        index += 1
         continue
       }
-      append(scalars[start..<place], from: start, to: &tokens)
-      let range = place..<place + mark.scalars.count
+      append(scalars[start..<index], from: start, to: &tokens)
+      let range = index..<index + mark.scalars.count
       tokens.append(Token(number: mark.number, range: range, word: range))
-      place = range.upperBound
-      start = place
+      index = range.upperBound
+      start = index
     }
     append(scalars[start...], from: start, to: &tokens)
     return tokens
