@@ -89,7 +89,7 @@ private struct Option: Sendable {
     },
     "goal": Option(\.goal, names(ComputePlan.Goal.self)) { ComputePlan.Goal(rawValue: $0) },
     "runs": Option(\.expectedPredictions, "a whole number, at least 0") { Int($0).flatMap { $0 >= 0 ? $0 : nil } },
-    "trips": Option(optional: \.expectedTrips, "a number from 0 to 1000000") { number($0, in: 0...1e6) },
+    "trips": Option(optional: \.expectedIterations, "a number from 0 to 1000000") { number($0, in: 0...1e6) },
     "envelope": name(\.thermalEnvelope),
     "threads": Option(optional: \.threadCount, "a number from 1 to 1024") {
       Int($0).flatMap { (1...1024) ~= $0 ? $0 : nil }

@@ -85,7 +85,7 @@ public struct Profile: Sendable {
     /// The branches and loops that contain the layer, as in `ComputePlan.Layer.region`; nil at the top level.
     public var region: String? { row.region.nonEmpty }
     /// How often one prediction runs the layer. The costs are of one run.
-    public var runs: Double { row.trips }
+    public var runs: Double { row.iterations }
   }
 
   /// The cost of one layer on one device: the median of warm runs within the whole model.

@@ -22,12 +22,12 @@ extension Plan {
         else { return Similarity.alone(index) }
         let refusing = node.candidates.filter { $0.seconds == nil }.map(\.device)
         return .alike(
-          computation, device: node.device, refusing: refusing, region: node.region, trips: node.trips)
+          computation, device: node.device, refusing: refusing, region: node.region, iterations: node.iterations)
       })
   }
 
   private enum Similarity: Hashable {
     case alone(Int)
-    case alike(String, device: String, refusing: [String], region: String, trips: Double)
+    case alike(String, device: String, refusing: [String], region: String, iterations: Double)
   }
 }

@@ -33,7 +33,7 @@ extension Plan.Node: Codable {
       transfers: try fields["transfers", or: []])
     computation = try fields["computation", or: nil]
     region = try fields["region", or: ""]
-    trips = try fields["trips", or: 1]
+    iterations = try fields["trips", or: 1]
     part = try fields["part", or: ""]
     turns = try fields["turns", or: nil]
   }
@@ -44,7 +44,7 @@ extension Plan.Node: Codable {
     let document: JSONObject = [
       "name": name, "op": op, "computation": computation, "origins": origins, "inputs": inputs, "device": device,
       "reason": reason, "regret": JSONNull(regret), "candidates": candidates, "transfers": transfers,
-      "region": region.nonEmpty, "trips": region.isEmpty ? nil : trips, "part": part.nonEmpty, "turns": turns,
+      "region": region.nonEmpty, "trips": region.isEmpty ? nil : iterations, "part": part.nonEmpty, "turns": turns,
     ]
     try document.encode(to: encoder)
   }

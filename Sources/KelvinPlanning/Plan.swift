@@ -87,7 +87,7 @@ package struct Plan: Hashable, Sendable {
     /// The control flow around the node, outermost first: `loop_1/body`; empty at the top level.
     package var region = ""
     /// The expected number of executions in one inference; the node's seconds are those of all executions.
-    package var trips = 1.0
+    package var iterations = 1.0
     /// The name of the node's graph in `Plan.parts`; empty when the plan has no parts.
     package var part = ""
     /// For a branch or loop itself, the expected number of region executions in one inference; nil for computed nodes.

@@ -26,7 +26,7 @@ extension NodeProfiler {
       works[commonKey(node, in: flat.graph)] = CostSheet.work(node, in: flat.graph)
       var row = ProfileResult.NodeRow(
         name: node.name, op: node.op.name, origins: node.originShares.map { ($0.origin.name, $0.share) }, costs: [:],
-        unsupported: [:], region: flat.places[index].region, trips: flat.places[index].trips)
+        unsupported: [:], region: flat.places[index].region, iterations: flat.places[index].iterations)
       for (run, samples) in zip(runs, samples) {
         let id = run.device.info.id
         guard run.nodesHere.contains(node.name) else {

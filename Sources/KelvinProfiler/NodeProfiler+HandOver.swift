@@ -42,7 +42,7 @@ extension NodeProfiler {
 
 /// Counts of the events that incur hand-over costs in a plan of one graph.
 private struct FlatCounts {
-  private let nodes: [(name: String, trips: Double, seconds: [String: Double])]
+  private let nodes: [(name: String, iterations: Double, seconds: [String: Double])]
   private let controls: [(name: String, starts: Double)]
   /// The number of copies of each value in one inference.
   private let copies: [String: Double]
@@ -51,7 +51,7 @@ private struct FlatCounts {
   init(_ flat: FlatGraph, _ rows: [ProfileResult.NodeRow], host: String) {
     self.host = host
     nodes = zip(flat.graph.nodes, rows).map { node, row in
-      (name: node.name, trips: row.trips, seconds: row.costs.mapValues(\.seconds))
+      (name: node.name, iterations: row.iterations, seconds: row.costs.mapValues(\.seconds))
     }
     controls = flat.controls.map { ($0.name, $0.turns * $0.kind.startsEachTurn) }
     var copies = Dictionary(
@@ -69,8 +69,8 @@ private struct FlatCounts {
     var observation = HandOverFit.Observation(isMixed: isMixed, measured: seconds, explained: 0)
     for node in nodes {
       guard let device = solution.placement[node.name] else { continue }
-      observation.explained += node.trips * (node.seconds[device] ?? 0)
-      observation.dispatches[device, default: 0] += node.trips
+      observation.explained += node.iterations * (node.seconds[device] ?? 0)
+      observation.dispatches[device, default: 0] += node.iterations
     }
     // On a host that executes control flow, starts include the dispatch of nodes.
     if !controls.isEmpty { observation.dispatches[host] = nil }

@@ -53,8 +53,8 @@ extension NodeProfiler {
     profile: MeasuredProfile, rows: [ProfileResult.NodeRow], transfers: [ProfileResult.Transfer],
     handOver: HandOverFit?
   ) {
-    let trips = trips(measured)
-    let flat = FlatGraph(context.graph, trips: trips)
+    let iterations = iterations(measured)
+    let flat = FlatGraph(context.graph, iterations: iterations)
     var (rows, costs, works) = nodeCosts(flat, measured.runs)
     let handOver = handOver(measured, flat, rows)
     if let dispatch = handOver?.dispatch {
@@ -85,7 +85,7 @@ extension NodeProfiler {
       kelvinVersion: kelvinVersion, machine: MachineDescription(files),
       devices: identities.values.sorted { $0.id < $1.id }, nodes: costs, transfers: links.map(\.cost),
       startup: [context.key.description: startup], work: works, corun: measured.corun,
-      models: [context.key.description: graph(flat, trips, rows, on: measured.runs.map(\.device))],
+      models: [context.key.description: graph(flat, iterations, rows, on: measured.runs.map(\.device))],
       isPartial: isCancelled || measured.runs.contains { $0.failure != nil })
     if !flat.controls.isEmpty {
       let starts = startCosts(profile, measured.runs)
@@ -96,7 +96,7 @@ extension NodeProfiler {
 
   /// Returns the graph in the form that planning reads.
   private func graph(
-    _ flat: FlatGraph, _ trips: IterationEstimate, _ rows: [ProfileResult.NodeRow], on devices: [any Device]
+    _ flat: FlatGraph, _ iterations: IterationEstimate, _ rows: [ProfileResult.NodeRow], on devices: [any Device]
   ) -> ProfiledModel {
     let graph = flat.graph
     func value(_ value: PlanningProblem.Value) -> ProfiledModel.Value {
@@ -122,7 +122,7 @@ extension NodeProfiler {
         ProfiledModel.Node(
           name: node.name, key: common, keys: keys.isEmpty ? nil : keys, inputs: record.inputs,
           outputs: record.outputs.map(value), unsupported: row.unsupported.isEmpty ? nil : row.unsupported,
-          region: row.region.isEmpty ? nil : row.region, runs: row.trips == 1 ? nil : row.trips))
+          region: row.region.isEmpty ? nil : row.region, runs: row.iterations == 1 ? nil : row.iterations))
     }
     let writes = flat.hostWrites.map(flat.record).map(value)
     let reads = flat.hostReads.map { graph[$0].name }
@@ -131,21 +131,22 @@ extension NodeProfiler {
       precision: request.precision.rawValue, threads: request.threads, graph: context.graphKey.description,
       inputs: graph.inputs.map(flat.record).map(value), outputs: graph.outputs.map { graph[$0].name },
       nodes: flat.inOrder(nodes, name: \.name),
-      trips: trips.measured.isEmpty ? nil : trips.measured,
-      thenShares: trips.measuredShares.isEmpty ? nil : trips.measuredShares, hasControl: flat.hasControl ? true : nil,
+      trips: iterations.measured.isEmpty ? nil : iterations.measured,
+      thenShares: iterations.measuredShares.isEmpty ? nil : iterations.measuredShares,
+      hasControl: flat.hasControl ? true : nil,
       hostWrites: writes.isEmpty ? nil : writes, hostReads: reads.isEmpty ? nil : reads)
   }
 
   /// Returns the iteration counts and branch shares of all timed inferences. They depend on the inputs, not on the
   /// device.
-  private func trips(_ measured: Measured) -> IterationEstimate {
-    var (trips, sides): ([String: [Int]], [String: (then: Int, otherwise: Int)]) = ([:], [:])
+  private func iterations(_ measured: Measured) -> IterationEstimate {
+    var (iterations, sides): ([String: [Int]], [String: (then: Int, otherwise: Int)]) = ([:], [:])
     for record in measured.runs.flatMap(\.pairs).map(\.record) {
-      trips.merge(record.trips) { $0 + $1 }
+      iterations.merge(record.iterations) { $0 + $1 }
       sides.merge(record.sides) { ($0.then + $1.then, $0.otherwise + $1.otherwise) }
     }
-    var estimate = request.trips
-    estimate.measured = trips.mapValues { Double($0.reduce(0, +)) / Double(max($0.count, 1)) }
+    var estimate = request.iterations
+    estimate.measured = iterations.mapValues { Double($0.reduce(0, +)) / Double(max($0.count, 1)) }
     estimate.measuredShares = sides.mapValues { Double($0.then) / Double(max($0.then + $0.otherwise, 1)) }
     return estimate
   }
@@ -190,8 +191,8 @@ extension NodeProfiler {
         "\(run.device.info.id) was lost after \(counted(run.pairs.count, "round")): \(failure);"
           + " its measurements are partial")
     }
-    for (loop, trips) in (profile.models[context.key.description]?.trips ?? [:]).sorted(by: { $0.key < $1.key })
-    where trips == 0 {
+    for (loop, iterations) in (profile.models[context.key.description]?.trips ?? [:]).sorted(by: { $0.key < $1.key })
+    where iterations == 0 {
       remarks.append(
         "loop '\(loop)' made no iteration with these inputs: its body was not measured, and plans assume none; "
           + "give inputs that are typical with --input")

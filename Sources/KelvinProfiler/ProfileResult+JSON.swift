@@ -49,7 +49,7 @@ extension ProfileResult {
     return [
       "name": row.name, "op": row.op,
       "origins": row.origins.map { ["name": $0.name, "share": $0.share] as JSONObject },
-      "region": row.region.nonEmpty, "trips": row.region.isEmpty ? nil : row.trips, "costs": costs,
+      "region": row.region.nonEmpty, "trips": row.region.isEmpty ? nil : row.iterations, "costs": costs,
     ]
   }
 

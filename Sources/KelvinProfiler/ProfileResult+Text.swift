@@ -147,7 +147,7 @@ extension ProfileResult {
     let hasRegions = nodes.contains { !$0.region.isEmpty }
     var shown = nodes
     if let limit, nodes.count > limit {
-      func least(_ row: NodeRow) -> Double { row.trips * (row.costs.values.map(\.seconds).min() ?? 0) }
+      func least(_ row: NodeRow) -> Double { row.iterations * (row.costs.values.map(\.seconds).min() ?? 0) }
       let costliest = Set(nodes.sorted { least($0) > least($1) }.prefix(limit).map(\.name))
       shown =
         hasRegions
@@ -158,7 +158,7 @@ extension ProfileResult {
     for row in shown {
       if row.region != region {
         region = row.region
-        if !region.isEmpty { table.add(heading: "  " + HumanReadable.region(region, times: row.trips)) }
+        if !region.isEmpty { table.add(heading: "  " + HumanReadable.region(region, times: row.iterations)) }
       }
       let fastest = row.costs.values.map(\.seconds).min()
       table.add(

@@ -45,7 +45,7 @@ package struct ProfileResult: Sendable {
     /// The node and role of each region around it, outermost first; empty at the top level.
     package var region: String
     /// The number of executions in one inference.
-    package var trips: Double
+    package var iterations: Double
   }
 
   package struct Transfer: Sendable {

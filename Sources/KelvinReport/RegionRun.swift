@@ -17,7 +17,7 @@ struct RegionRun {
       if let last = runs.last, last.region == node.region {
         runs[runs.count - 1].nodes = last.nodes.lowerBound..<index + 1
       } else {
-        runs.append(RegionRun(region: node.region, times: node.trips, nodes: index..<index + 1))
+        runs.append(RegionRun(region: node.region, times: node.iterations, nodes: index..<index + 1))
       }
     }
     return runs

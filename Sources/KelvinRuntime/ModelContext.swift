@@ -95,7 +95,7 @@ package struct ModelContext: Sendable {
         .init(id: $0.id, name: $0.name, driver: $0.driver, version: $0.version)
       },
       units: request.units.description, precision: request.precision.rawValue)
-    let flat = FlatGraph(graph, trips: planner.trips(request))
+    let flat = FlatGraph(graph, iterations: planner.iterations(request))
     let graph = flat.graph
     let nodes = Dictionary(uniqueKeysWithValues: graph.nodes.map { ($0.name, $0) })
     let makers = Dictionary(graph.nodes.flatMap { node in node.outputs.map { ($0, node.name) } }) { first, _ in first }
@@ -122,11 +122,11 @@ package struct ModelContext: Sendable {
       let name = plan.nodes[index].name
       if let control = controls[name] {
         plan.nodes[index].region = control.region
-        plan.nodes[index].trips = control.times
+        plan.nodes[index].iterations = control.times
         plan.nodes[index].describeControl(turns: control.turns)
       } else if let place = places[name] {
         plan.nodes[index].region = place.region
-        plan.nodes[index].trips = place.trips
+        plan.nodes[index].iterations = place.iterations
       }
       plan.nodes[index].computation = nodes[name]?.fingerprint(in: graph)
     }
@@ -143,7 +143,7 @@ package struct ModelContext: Sendable {
 
   /// Returns the iteration counts that a plan assumes for the model's loops.
   package func expectations(_ request: PlanRequest) -> [IterationExpectation] {
-    FlatGraph(graph, trips: planner.trips(request)).expectations
+    FlatGraph(graph, iterations: planner.iterations(request)).expectations
   }
 
   /// Explains a given plan by pinning every node to the plan's device.

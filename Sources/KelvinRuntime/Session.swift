@@ -234,19 +234,19 @@ package final class Session {
   private func run(_ loop: BoundLoop) throws(DeviceError) {
     let limit = loop.limit.integer
     var goesOn = loop.condition?.isTrue ?? true
-    var trip = 0
+    var iteration = 0
     record?.enter(loop.name)
     for (_, accumulated) in loop.rows { accumulated.initializeMemory(as: UInt8.self, repeating: 0) }
-    while goesOn, limit < 0 || trip < limit {
+    while goesOn, limit < 0 || iteration < limit {
       try stop.check(device: model.host)
-      loop.iteration.storeBytes(of: Int64(trip), as: Int64.self)
-      record?.enter(Region.Role.body.rawValue, trip: trip)
+      loop.iteration.storeBytes(of: Int64(iteration), as: Int64.self)
+      record?.enter(Region.Role.body.rawValue, iteration: iteration)
       try run(loop.body)
       // The next iteration overwrites memory that this one reads.
       for segment in loop.segments { try finish(segment...segment) }
       record?.leave()
       for (row, accumulated) in loop.rows {
-        let offset = trip * row.count
+        let offset = iteration * row.count
         guard offset + row.count <= accumulated.count else {
           throw DeviceError(
             .execution, device: model.host, place: "loop '\(loop.name)'",
@@ -258,11 +258,11 @@ package final class Session {
           from: UnsafeRawBufferPointer(row))
       }
       if let next = loop.nextCondition { goesOn = next.isTrue }
-      trip += 1
+      iteration += 1
     }
-    loop.trips.storeBytes(of: Int64(trip), as: Int64.self)
+    loop.iterations.storeBytes(of: Int64(iteration), as: Int64.self)
     record?.leave()
-    record?.ended(loop.name, after: trip)
+    record?.ended(loop.name, after: iteration)
   }
 
   /// Waits for submissions that may be executing.

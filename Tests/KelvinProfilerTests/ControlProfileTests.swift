@@ -14,7 +14,7 @@ import Testing
 @Suite struct ControlProfileTests {
   private let clock = VirtualClock()
   private static let type = TensorType(.float32, [4])
-  private static let trips = 7.0
+  private static let iterations = 7.0
 
   private func context(
     cpu: Double = 1e-3, gpu: Double = 2e-3, start: Double = 5e-4, refusing refused: String = ""
@@ -64,12 +64,12 @@ import Testing
     return try builder.finish()
   }
 
-  private func profile(_ context: ModelContext, trips: Double = Self.trips) throws -> ProfileResult {
+  private func profile(_ context: ModelContext, iterations: Double = Self.iterations) throws -> ProfileResult {
     var options = ProfilerOptions()
     options.budget = 1
     let inputs = [
       Tensor(Self.type, rounding: [0.1, -0.2, 0.3, 0.4]), Tensor(TensorType(.bool, []), rounding: [1]),
-      Tensor(TensorType(.int64, []), rounding: [trips]),
+      Tensor(TensorType(.int64, []), rounding: [iterations]),
     ]
     return try NodeProfiler(
       context, PlanRequest(units: .devices(["cpu", "gpu:0"])), inputs: inputs, options: options,
@@ -90,13 +90,13 @@ import Testing
 
   @Test func iterationCostHoldsForOtherIterationCounts() throws {
     let context = try context()
-    let (few, many) = (try profile(context), try profile(context, trips: 40))
+    let (few, many) = (try profile(context), try profile(context, iterations: 40))
     for device in ["cpu", "gpu:0"] {
       var request = PlanRequest(units: .devices([device]))
-      request.trips.measuredShares = ["branch": 1]
+      request.iterations.measuredShares = ["branch": 1]
       var costs = few.profile
       costs.models = [:]
-      request.trips.measured = ["loop": 40]
+      request.iterations.measured = ["loop": 40]
       let predicted = try context.with(costs: CostSheet(costs)).explain(request).solution.predicted
       let measured = try #require(many.checks.first { $0.label == device }?.measured)
       #expect(abs(predicted / measured - 1) < 0.02, "\(device): \(predicted) against \(measured)")
@@ -156,13 +156,13 @@ import Testing
       let (told, plan) = (planner.plan(alone, request), try priced.plan(here, request))
       #expect(told.nodes.map(\.name) == plan.nodes.map(\.name))
       #expect(told.nodes.map(\.region) == plan.nodes.map(\.region))
-      #expect(told.nodes.map(\.trips) == plan.nodes.map(\.trips))
+      #expect(told.nodes.map(\.iterations) == plan.nodes.map(\.iterations))
       #expect(told.nodes.map(\.turns) == plan.nodes.map(\.turns))
       #expect(told.nodes.map(\.op) == plan.nodes.map(\.op))
       #expect(told.nodes.map(\.inputs) == plan.nodes.map(\.inputs))
     }
     let loop = try #require(planner.expectations.first)
-    #expect(loop.loop == "loop" && loop.trips == 7 && loop.basis == .measured && planner.expectations.count == 1)
+    #expect(loop.loop == "loop" && loop.iterations == 7 && loop.basis == .measured && planner.expectations.count == 1)
   }
 
   @Test func remarksCountNodesInRegionsOnly() throws {

@@ -103,8 +103,8 @@ import Testing
   @Test(arguments: Tier.seeds(20, of: 120)) func plansOfControlFlowAreOptimal(seed: Int) throws {
     let (raw, _) = try RandomControlGraph.make(seed: UInt64(seed) &* 31 &+ 7, depth: 1)
     let graph = try Pipeline.standard(ReferenceEvaluator()).run(raw).graph
-    let trips = IterationEstimate(standard: 5)
-    let request = PlanRequest(units: .devices(Self.devices), trips: trips)
+    let iterations = IterationEstimate(standard: 5)
+    let request = PlanRequest(units: .devices(Self.devices), iterations: iterations)
     let priced = try Planner(inventory: inventory, costs: CostSheet()).problem(graph, request)
     // The oracle knows nodes by the names they have in their regions, and tries every placement.
     let free = priced.nodes.filter { $0.seconds.count > 1 }
@@ -115,7 +115,7 @@ import Testing
       var node = node
       for device in node.seconds.keys.sorted() where node.seconds[device] != 0 {
         let base = Double(Int.random(in: 1...64, using: &random)) / 1024
-        node.seconds[device] = base * (FlatGraph(graph, trips: trips).trips(of: node.id) ?? 1)
+        node.seconds[device] = base * (FlatGraph(graph, iterations: iterations).iterations(of: node.id) ?? 1)
       }
       for output in node.outputs.indices {
         for device in node.outputs[output].signalSeconds.keys.sorted() where device != priced.host {
@@ -135,13 +135,13 @@ import Testing
       nodes: nodes)
     let solution = try problem.solve()
     #expect(solution.method == .exact)
-    let least = ControlOracle(graph, trips, problem).least()
+    let least = ControlOracle(graph, iterations, problem).least()
     #expect(abs(solution.predicted - least) < 1e-9, "seed \(seed): \(solution.predicted), least \(least)\n\(graph)")
   }
 }
 
 extension FlatGraph {
-  fileprivate func trips(of name: String) -> Double? {
-    graph.nodes.firstIndex { $0.name == name }.map { places[$0].trips }
+  fileprivate func iterations(of name: String) -> Double? {
+    graph.nodes.firstIndex { $0.name == name }.map { places[$0].iterations }
   }
 }

@@ -11,16 +11,16 @@ import KelvinRuntime
 ///   branch's side. A loop without carried values starts the devices that work in its body.
 struct ControlOracle {
   private let graph: Graph
-  private let trips: IterationEstimate
+  private let iterations: IterationEstimate
   private let problem: PlanningProblem
   private let seconds: [String: [String: Double]]
   private let links: [String: Double]
   /// The cost of starting a device, by branch or loop.
   private let starts: [String: [String: Double]]
 
-  init(_ graph: Graph, _ trips: IterationEstimate, _ problem: PlanningProblem) {
+  init(_ graph: Graph, _ iterations: IterationEstimate, _ problem: PlanningProblem) {
     self.graph = graph
-    self.trips = trips
+    self.iterations = iterations
     self.problem = problem
     seconds = Dictionary(uniqueKeysWithValues: problem.nodes.map { ($0.id, $0.seconds) })
     starts = Dictionary(
@@ -137,8 +137,8 @@ struct ControlOracle {
         case let loop as Loop:
           let limit = graph[node.inputs[0]].weight?.dense().integers.first
           let expected =
-            limit.map { loop.isConditional ? min(Double($0), oracle.trips.standard) : Double($0) }
-            ?? oracle.trips.standard
+            limit.map { loop.isConditional ? min(Double($0), oracle.iterations.standard) : Double($0) }
+            ?? oracle.iterations.standard
           values[node.inputs[0]]?.needed.insert(host)
           if loop.isConditional { values[node.inputs[1]]?.needed.insert(host) }
           let region = node.regions[0]

@@ -170,14 +170,14 @@ import Testing
   func invalidShapeInputIsAPredictionError(shape: [Int64]) throws {
     let predictor = try predictor("\(Self.folder)/given.onnx")
     let floats = [Float](repeating: 1, count: 12)
-    func inputs(_ shape: [Int64], trips: Int64 = 1) -> [(name: String, tensor: Tensor)] {
+    func inputs(_ shape: [Int64], iterations: Int64 = 1) -> [(name: String, tensor: Tensor)] {
       [
-        ("x", Tensor(floats, [12])), ("shape", Tensor(shape, [2])), ("trips", Tensor([trips], [])),
+        ("x", Tensor(floats, [12])), ("shape", Tensor(shape, [2])), ("trips", Tensor([iterations], [])),
         ("start", Tensor([Float(0), 0], [2])),
       ]
     }
     #expect { try predict(predictor, inputs(shape)) } throws: { "\($0)".contains("Reshape") }
-    #expect { try predict(predictor, inputs([3, 4], trips: .max)) } throws: {
+    #expect { try predict(predictor, inputs([3, 4], iterations: .max)) } throws: {
       "\($0)".contains("Loop") && "\($0)".contains("trips")
     }
     #expect(try predict(predictor, inputs([3, 4]))["y"]?.shape == [3, 4], "the model goes on")

@@ -77,13 +77,13 @@ import Testing
     let least: Int
 
     func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
-      let trip = try tensor(0, inputs).integers[0]
+      let iteration = try tensor(0, inputs).integers[0]
       let first = try tensor(1, inputs).floats[0]
-      let count = max(trip, least)
+      let count = max(iteration, least)
       let ramp = (0..<count).map { first + Float($0) }
       return [
         .tensor(Tensor(ramp, [count])), .tensor(Tensor([first + 1], [1])),
-        .tensor(Tensor([trip < 3 ? 1 : 0] as [Int64], [])),
+        .tensor(Tensor([iteration < 3 ? 1 : 0] as [Int64], [])),
       ]
     }
   }
@@ -98,7 +98,7 @@ import Testing
       parts: [
         .loop(
           LoopPart(
-            name: "ramps", limit: "limit", condition: nil, trip: "trip", tripShape: [], goesOn: slot,
+            name: "ramps", limit: "limit", condition: nil, iteration: "trip", tripShape: [], goesOn: slot,
             carried: [LoopPart.Carried(start: "start", given: "first", left: "next", result: "last")],
             rows: [LoopPart.Rows(row: "doubled", result: "rows", rowType: TensorType(.float32, [4]))], captured: [],
             body: body)),
@@ -115,7 +115,7 @@ import Testing
       parts: [
         .loop(
           LoopPart(
-            name: "scan", limit: nil, condition: nil, trip: nil, tripShape: [], goesOn: nil, carried: [],
+            name: "scan", limit: nil, condition: nil, iteration: nil, tripShape: [], goesOn: nil, carried: [],
             scanned: [
               LoopPart.Scanned(whole: "start", slice: "own", axis: -1, isBackwards: false),
               LoopPart.Scanned(whole: "limit", slice: "other", axis: axis, isBackwards: false),
@@ -206,7 +206,7 @@ import Testing
     let memory = Link.Memory()
     let inner = (1..<9).map { FunctionPart.host(Link(place: $0, memory: memory)) }
     let loop = LoopPart(
-      name: "links", limit: "limit", condition: nil, trip: nil, tripShape: [], goesOn: nil,
+      name: "links", limit: "limit", condition: nil, iteration: nil, tripShape: [], goesOn: nil,
       carried: [LoopPart.Carried(start: "start", given: "1", left: "9", result: "10")], rows: [], captured: [],
       body: inner)
     let links = Function(
@@ -240,14 +240,14 @@ import Testing
   }
 
   @Test func loopEndsByItsLimitOrItsCondition() throws {
-    for (limit, trips) in [(Float(2), 2), (9, 4), (-1, 0), (0, 0)] {
+    for (limit, iterations) in [(Float(2), 2), (9, 4), (-1, 0), (0, 0)] {
       let outputs = try predict(loop(least: 4), start: [10], limit: [limit])
-      #expect(outputs["last"]?.multiArrayValue?.doubles == [10 + Double(trips)], "\(limit)")
+      #expect(outputs["last"]?.multiArrayValue?.doubles == [10 + Double(iterations)], "\(limit)")
       let rows = try #require(outputs["rows"]?.multiArrayValue)
-      #expect(rows.shape == [trips, 4], "\(limit)")
-      let expected = (0..<4 * trips).map { place in
-        let (trip, column) = place.quotientAndRemainder(dividingBy: 4)
-        return Double(2 * (10 + trip + column))
+      #expect(rows.shape == [iterations, 4], "\(limit)")
+      let expected = (0..<4 * iterations).map { place in
+        let (iteration, column) = place.quotientAndRemainder(dividingBy: 4)
+        return Double(2 * (10 + iteration + column))
       }
       #expect(rows.doubles == expected, "\(limit)")
     }
@@ -273,7 +273,7 @@ import Testing
   @Test func endlessLoopNamesTheLastIteration() throws {
     let any = FeatureKind.tensor(.float32, [.flexible(name: "n", range: 0...Int.max, standard: nil)])
     let loop = LoopPart(
-      name: "endless", limit: nil, condition: nil, trip: nil, tripShape: [], goesOn: nil,
+      name: "endless", limit: nil, condition: nil, iteration: nil, tripShape: [], goesOn: nil,
       carried: [LoopPart.Carried(start: "start", given: "before", left: "after", result: "last")], rows: [],
       captured: [],
       body: [graph("double", "before", "after", .relu)])

@@ -60,12 +60,12 @@ import Testing
 
   /// Only networks have a fractional number of iterations: iterations run while their count is less.
   @Test(arguments: [(2.5, 3), (0.25, 1), (-0.5, 0), (.nan, 0), (-.infinity, 0)] as [(Float, Int)])
-  func fractionalIterationCountRoundsUp(given: Float, trips: Int) throws {
+  func fractionalIterationCountRoundsUp(given: Float, iterations: Int) throws {
     let x = FeatureValue(multiArray: try MultiArray([1, 2, 3] as [Float], shape: [3]))
     let count = FeatureValue(multiArray: try MultiArray([given], shape: [1]))
     let outputs = try predictor("longer_network.mlmodel", ["cpu"]).predict(
       DictionaryFeatureProvider(dictionary: ["x": x, "trips": count]), [:], nil)
-    #expect(outputs["y"]?.multiArrayValue?.shape == [3 << trips])
+    #expect(outputs["y"]?.multiArrayValue?.shape == [3 << iterations])
   }
 
   /// The body occurs twice: the host executes a loop in a loop together with the outer one.

@@ -25,10 +25,10 @@ import Testing
 
     // The count of a loop is its last result.
     graph.outputs = try loops.map { try #require($0.outputs.last) }
-    let trips = try graph.run(vector, on: ["cpu"]).map { $0.integers[0] }
-    let computed = trips.reduce(0, +) * tile
+    let iterations = try graph.run(vector, on: ["cpu"]).map { $0.integers[0] }
+    let computed = iterations.reduce(0, +) * tile
     #expect(computed >= tokens * chosen)
-    #expect(computed <= tokens * chosen + loops.count * (tile - 1), "\(trips) of \(tile)")
+    #expect(computed <= tokens * chosen + loops.count * (tile - 1), "\(iterations) of \(tile)")
     #expect(computed < tokens * loops.count)
   }
 }

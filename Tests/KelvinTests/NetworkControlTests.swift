@@ -38,7 +38,7 @@ import Testing
 
   /// Iterations run while their count is less than the number given: 2.5 makes three.
   @Test(arguments: [(2.5, 3), (0.25, 1), (3, 3), (-0.5, 0), (.nan, 0), (-.infinity, 0)] as [(Float, Float)])
-  func fractionalIterationCountRoundsUp(given: Float, trips: Float) throws {
+  func fractionalIterationCountRoundsUp(given: Float, iterations: Float) throws {
     let program = try readModel(at: "\(Self.folder)/given_trips.mlmodel")
     let vector = try Vector(path: "\(Self.folder)/given_trips_0.kv")
     let shapes = Dictionary(uniqueKeysWithValues: vector.inputs.map { ($0.name, $0.tensor.shape) })
@@ -51,8 +51,8 @@ import Testing
       inputs[place] = Tensor([count], inputs[place].shape)
       return try graph.compiled(on: ["cpu"], pins: [:]).makeSession().run(inputs).map(\.doubles)
     }
-    #expect(try outputs(given) == outputs(trips))
-    if trips > 0 { #expect(try outputs(trips) != outputs(trips - 1)) }
+    #expect(try outputs(given) == outputs(iterations))
+    if iterations > 0 { #expect(try outputs(iterations) != outputs(iterations - 1)) }
   }
 
   /// Invalid networks, and the messages of their errors.

@@ -46,20 +46,20 @@ package struct RegionInterpreter {
         var goesOn = !loop.isConditional || operands[1].doubles[0] != 0
         var carried = Array(operands[loop.firstCarriedOperand..<loop.ownOperandCount])
         var rows = loop.accumulated.map { _ in [Double]() }
-        var trips = 0
-        while goesOn, limit < 0 || trips < limit {
-          let number = Tensor(TensorType(.int64, []), rounding: [Double(trips)])
+        var iterations = 0
+        while goesOn, limit < 0 || iterations < limit {
+          let number = Tensor(TensorType(.int64, []), rounding: [Double(iterations)])
           var out = try run(body.graph, given: [number] + carried + captured(body))
           if loop.isConditional { goesOn = out.removeFirst().doubles[0] != 0 }
           carried = Array(out.prefix(loop.carriedCount))
           for index in rows.indices { rows[index] += out[loop.carriedCount + index].doubles }
-          trips += 1
+          iterations += 1
         }
         results = carried
         for (type, row) in zip(loop.accumulated, rows) {
           results.append(Tensor(type, rounding: row + [Double](repeating: 0, count: type.count - row.count)))
         }
-        results.append(Tensor(TensorType(.int64, []), rounding: [Double(trips)]))
+        results.append(Tensor(TensorType(.int64, []), rounding: [Double(iterations)]))
       default: results = try ReferenceEvaluator().evaluate(node.op, operands)
       }
       for (id, tensor) in zip(node.outputs, results) { values[id] = tensor }

@@ -22,7 +22,7 @@ extension ModelConfiguration {
       units: computeUnits.selection, goal: goal.planned, isStrict: isStrict,
       precision: Precision(rawValue: precision.rawValue) ?? .automatic, threads: threadCount ?? defaultThreadCount,
       pins: pins, exclusions: excludedDevices, runs: max(0, expectedPredictions))
-    if let expectedTrips { options.request.trips.standard = max(0, expectedTrips) }
+    if let expectedIterations { options.request.iterations.standard = max(0, expectedIterations) }
     options.request.power = try powerBudget()?.power
     options.isThreadCountGiven = threadCount != nil
     options.function = functionName

@@ -22,7 +22,7 @@ public struct ModelConfiguration: Hashable, Sendable {
   /// The number of predictions after the first that one loading is expected to serve. Only the goal `.oneShot` uses it.
   public var expectedPredictions = 0
   /// The expected iterations of a loop whose count neither the model nor a measurement gives; nil for 10.
-  public var expectedTrips: Double?
+  public var expectedIterations: Double?
   /// The machine class whose power budget the goal `.sustained` uses: one of `ThermalMonitor.envelopes` or the path of
   /// an envelope file. Nil for this machine's class.
   public var thermalEnvelope: String?

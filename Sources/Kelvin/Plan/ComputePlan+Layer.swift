@@ -71,7 +71,7 @@ extension ComputePlan {
         regret: node.regret)
       transfers = node.transfers.map { Transfer(transfer: $0) }
       region = node.region.isEmpty ? nil : node.region
-      runs = node.turns ?? node.trips
+      runs = node.turns ?? node.iterations
     }
   }
 

@@ -43,7 +43,7 @@ extension PlanText {
   private func enter(_ node: Plan.Node, _ region: inout String, _ table: inout TextTable) {
     guard node.region != region else { return }
     region = node.region
-    if !region.isEmpty { table.add(heading: "  " + HumanReadable.region(region, times: node.trips)) }
+    if !region.isEmpty { table.add(heading: "  " + HumanReadable.region(region, times: node.iterations)) }
   }
 
   /// `12 × these 20 nodes: ~204 ms in all, ~16.9 ms to 17.3 ms each time; the first time:`.

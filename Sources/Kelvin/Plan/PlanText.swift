@@ -113,11 +113,11 @@ struct PlanText {
       table.add("on \(device)", "\(counted(nodes.count, "node")), \(HumanReadable.seconds(seconds))")
     }
     for loop in document.loops {
-      let isWhole = loop.trips == loop.trips.rounded() && loop.trips < 1e9
-      let trips = isWhole ? "\(Int(loop.trips))" : HumanReadable.significant(loop.trips)
+      let isWhole = loop.iterations == loop.iterations.rounded() && loop.iterations < 1e9
+      let iterations = isWhole ? "\(Int(loop.iterations))" : HumanReadable.significant(loop.iterations)
       table.add(
         "loop '\(loop.loop)'",
-        "\(trips) iteration\(loop.trips == 1 ? "" : "s") in each inference: \(loop.basis.rawValue)")
+        "\(iterations) iteration\(loop.iterations == 1 ? "" : "s") in each inference: \(loop.basis.rawValue)")
     }
     if let weights = document.weights { table.add("weights", weights.text) }
     if let controlText { table.add("control flow", controlText) }

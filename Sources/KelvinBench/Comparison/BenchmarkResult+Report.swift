@@ -123,7 +123,7 @@ extension ReportModel {
     let graphs = contexts.map(\.graph)
     self.init(
       name: contexts.first?.name ?? "", format: format,
-      layers: graphs.reduce(0) { $0 + FlatGraph($1, trips: IterationEstimate()).graph.nodes.count },
+      layers: graphs.reduce(0) { $0 + FlatGraph($1, iterations: IterationEstimate()).graph.nodes.count },
       weightBytes: WeightReport(graphs).storedBytes)
   }
 }

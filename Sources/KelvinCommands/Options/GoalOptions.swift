@@ -29,7 +29,7 @@ struct GoalOptions: ParsableArguments {
   func complete(_ configuration: inout ModelConfiguration) {
     configuration.goal = goal ?? .latency
     configuration.expectedPredictions = runs ?? 0
-    configuration.expectedTrips = trips
+    configuration.expectedIterations = trips
     configuration.thermalEnvelope = envelope
   }
 

@@ -173,16 +173,16 @@ package struct FunctionExecutor: Sendable {
       case .graph(let part):
         guard try runGraph(step.graph, part, step.places, &state) else { return false }
       case .loop(let loop):
-        var trips = try LoopIterations(loop) { try value(of: $0, state) }
+        var iterations = try LoopIterations(loop) { try value(of: $0, state) }
         var inside = State(values: state.values, shapes: state.shapes, slots: state.slots)
-        while trips.begin(in: &inside.slots) {
+        while iterations.begin(in: &inside.slots) {
           do {
             try cancellation?.check()
             guard try run(step.inner[0], &inside, cancellation, runGraph) else { return false }
-          } catch { throw trips.placed(error) }
-          try trips.end { try value(of: $0, inside) }
+          } catch { throw iterations.placed(error) }
+          try iterations.end { try value(of: $0, inside) }
         }
-        try keep(trips.results(), step.places, &state)
+        try keep(iterations.results(), step.places, &state)
       case .branch(let branch):
         let condition = try value(of: branch.condition, state)
           .number(of: branch.condition, "branch '\(branch.name)'", saying: "which branch runs")

@@ -18,7 +18,7 @@ struct LoopIterations {
   private let limit: Int?
   private let scanned: [Scanned]
   private var goesOn: Bool
-  private var trip = 0
+  private var iteration = 0
   /// For each carried value, its value at the start of the next iteration.
   private var carried: [HostValue]
   /// For each accumulated output, the rows of all iterations.
@@ -55,11 +55,11 @@ struct LoopIterations {
   ///
   /// - Returns: false if there are no more iterations.
   func begin(in slots: inout [String: HostValue]) -> Bool {
-    guard goesOn, limit.map({ trip < $0 }) ?? true else { return false }
-    if let number = loop.trip { slots[number] = .tensor(Tensor([Int64(trip)], loop.tripShape)) }
+    guard goesOn, limit.map({ iteration < $0 }) ?? true else { return false }
+    if let number = loop.trip { slots[number] = .tensor(Tensor([Int64(iteration)], loop.tripShape)) }
     for (carried, value) in zip(loop.carried, carried) { slots[carried.given] = value }
     for scanned in scanned {
-      let place = scanned.place.isBackwards ? scanned.count - 1 - trip : trip
+      let place = scanned.place.isBackwards ? scanned.count - 1 - iteration : iteration
       slots[scanned.place.slice] = .tensor(scanned.tensor.slice(at: place, along: scanned.axis))
     }
     return true
@@ -79,24 +79,24 @@ struct LoopIterations {
       }
       byteCount += row.type.byteCount
       guard byteCount <= Self.byteLimit else {
-        throw loop.refused(place.row, "has more than \(Self.byteLimit >> 20) MiB of rows after \(trip + 1) iterations")
+        throw loop.refused(place.row, "has more than \(Self.byteLimit >> 20) MiB of rows after \(iteration + 1) iterations")
       }
       if let first = rows[index].first, first.type != row.type {
         throw loop.refused(
           place.row,
-          "is \(row.type) in iteration \(trip) and \(first.type) before; expected equal rows, which form one array",
+          "is \(row.type) in iteration \(iteration) and \(first.type) before; expected equal rows, which form one array",
           remedy: "carry the rows joined along an axis, or as a sequence")
       }
       rows[index].append(row)
     }
-    trip += 1
+    iteration += 1
   }
 
   /// Returns an error of an iteration. If a limit was reached, the error names the iteration and the loop.
   func placed(_ error: any Error) -> any Error {
     // An error of a nested loop already names its iteration.
     guard let excess = WorkBudget.current?.excess, (error as? ModelError)?.code != .limit else { return error }
-    return ModelError(.limit, "in iteration \(trip + 1) of the loop '\(loop.name)': \(excess)", fault: .limit)
+    return ModelError(.limit, "in iteration \(iteration + 1) of the loop '\(loop.name)': \(excess)", fault: .limit)
   }
 
   /// Returns the results of the loop, in the order of its outputs.

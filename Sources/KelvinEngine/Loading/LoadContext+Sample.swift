@@ -43,14 +43,14 @@ extension LoadContext {
     }
     let loops = function.loopsAroundGraphs
     for (index, part) in parts.enumerated() where known[index] == nil {
-      let trips = loops[part.name]
+      let iterations = loops[part.name]
         .map { ", in the first iteration of the loop '\($0.name)'; times are for one iteration" }
       found.remarks.append(
         found.graphs[index] == nil
           ? "the sizes of the graph '\(part.name)' depend on data, and no sample run reached it: it is left out "
             + "(--input gives a run its inputs)"
           : "the sizes of the graph '\(part.name)' depend on data; they are those of a sample run with \(basis)"
-            + (trips ?? ""))
+            + (iterations ?? ""))
     }
     return found
   }

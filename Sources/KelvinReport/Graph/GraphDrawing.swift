@@ -151,7 +151,7 @@ struct GraphDrawing {
         """
     }
     inside += moves(node, x: x, y: y, top: top)
-    let region = node.region.isEmpty ? "" : ", in \(HumanReadable.region(node.region, times: node.trips))"
+    let region = node.region.isEmpty ? "" : ", in \(HumanReadable.region(node.region, times: node.iterations))"
     let tip = "\(node.name) (\(node.op))\(region) runs on \(node.device): \(cost); \(node.reason)"
     return """
       <a class="node\(node.region.isEmpty ? "" : " inside" as Markup)" href="#r\(number)-\(place)" \

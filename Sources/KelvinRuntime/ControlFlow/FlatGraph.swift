@@ -40,7 +40,7 @@ package struct FlatGraph: Sendable {
     /// The node and role of each enclosing region, outermost first: `loop_1/body`; empty at the top level.
     package var region: String
     /// The expected number of executions in one inference.
-    package var trips: Double
+    package var iterations: Double
     /// Whether it writes memory that other nodes of its block read; it runs after all of them.
     package var isLast: Bool
   }
@@ -134,7 +134,7 @@ package struct FlatGraph: Sendable {
     package let condition: ValueID?
     package let nextCondition: ValueID?
     package let iteration: ValueID
-    package let trips: ValueID
+    package let iterations: ValueID
     package let rows: [Row]
     package let body: Block
     /// The carried values that the body reads, and the nodes before the loop that first write them.
@@ -147,9 +147,9 @@ package struct FlatGraph: Sendable {
     package let accumulated: ValueID
   }
 
-  /// - Parameter trips: the known iteration counts of loops that depend on data.
-  package init(_ graph: Graph, trips: IterationEstimate = IterationEstimate()) {
-    var writer = FlatGraphWriter(graph, trips)
+  /// - Parameter iterations: the known iteration counts of loops that depend on data.
+  package init(_ graph: Graph, iterations: IterationEstimate = IterationEstimate()) {
+    var writer = FlatGraphWriter(graph, iterations)
     writer.write(graph)
     self = writer.flat
   }
@@ -192,6 +192,6 @@ package struct IterationExpectation: Hashable, Sendable {
   }
 
   package var loop: String
-  package var trips: Double
+  package var iterations: Double
   package var basis: Basis
 }

@@ -10,7 +10,7 @@ struct FlatGraphWriter {
   private var valueNames: Set<String>
   private var nodeNames: Set<String>
   private var hostReads: Set<ValueID> = []
-  private var trips = 1.0
+  private var iterations = 1.0
   /// The maximum count in planning: beyond it, a loop's cost dominates in any case.
   private static let mostTurns = 1e8
 
@@ -82,8 +82,8 @@ struct FlatGraphWriter {
     let control = FlatGraph.Control(
       name: name, kind: kind,
       origins: node.origins.map { Origin(name: $0.name, kind: $0.kind, index: $0.index) },
-      reads: reads, region: path, position: flat.graph.nodes.count, times: trips,
-      turns: min(trips * expected, Self.mostTurns))
+      reads: reads, region: path, position: flat.graph.nodes.count, times: iterations,
+      turns: min(iterations * expected, Self.mostTurns))
     flat.controls.append(control)
     return control.signal
   }
@@ -119,7 +119,7 @@ struct FlatGraphWriter {
       }
       if first.isEmpty {
         first = node.outputs.enumerated().map { ("\(node.name)#\(role.rawValue)\($0)", $1) }
-        for output in node.outputs { flat.copies[output.index] = trips }
+        for output in node.outputs { flat.copies[output.index] = iterations }
       }
       arms.append(FlatGraph.Arm(block: arm, refusal: nil))
     }
@@ -134,7 +134,7 @@ struct FlatGraphWriter {
     let graph = region.graph
     let expected = expectation(node, loop)
     flat.expectations.append(expected)
-    let signal = control(node, .loop, reading: loop.firstCarriedOperand, turns: expected.trips)
+    let signal = control(node, .loop, reading: loop.firstCarriedOperand, turns: expected.iterations)
     let given = graph.inputs.prefix(1 + loop.carriedCount).map { value(graph[$0].name, graph[$0].type) }
     let iteration = given[0]
     var carried: [(value: ValueID, enter: Int)] = []
@@ -147,8 +147,8 @@ struct FlatGraphWriter {
     }
     var nextCondition: ValueID?
     var rows: [FlatGraph.Row] = []
-    let body = inside(node, .body, times: expected.trips) { writer in
-      for value in given { writer.flat.copies[value.index] = writer.trips }
+    let body = inside(node, .body, times: expected.iterations) { writer in
+      for value in given { writer.flat.copies[value.index] = writer.iterations }
       let addresses = writer.addresses(region, node, given: given)
       var body = writer.block(graph, addresses)
       let computed = graph.producers()
@@ -183,41 +183,42 @@ struct FlatGraphWriter {
       }
       return body
     }
-    for output in node.outputs { flat.copies[output.index] = trips }
+    for output in node.outputs { flat.copies[output.index] = iterations }
     let condition = loop.isConditional ? node.inputs[1] : nil
     read(node.inputs[0])
     condition.map { read($0) }
-    let tripsValue = node.outputs[node.outputs.count - 1]
-    flat.hostWrites += [iteration, tripsValue] + rows.map(\.accumulated)
+    let iterationsValue = node.outputs[node.outputs.count - 1]
+    flat.hostWrites += [iteration, iterationsValue] + rows.map(\.accumulated)
     block.items.append(
       .loop(
         FlatGraph.LoopItem(
           name: node.name, limit: node.inputs[0], condition: condition, nextCondition: nextCondition,
-          iteration: iteration, trips: tripsValue, rows: rows, body: body, carried: carried,
+          iteration: iteration, iterations: iterationsValue, rows: rows, body: body, carried: carried,
           results: Array(node.outputs.prefix(loop.carriedCount)))))
   }
 
   private func expectation(_ node: Node, _ loop: Loop) -> IterationExpectation {
     let limit = flat.graph[node.inputs[0]].weight?.dense().integers.first.map { $0 < 0 ? Double.infinity : Double($0) }
     if let limit, !loop.isConditional, limit.isFinite {
-      return IterationExpectation(loop: node.name, trips: limit, basis: .constant)
+      return IterationExpectation(loop: node.name, iterations: limit, basis: .constant)
     }
     if let measured = estimate.measured[node.name] {
-      return IterationExpectation(loop: node.name, trips: measured, basis: .measured)
+      return IterationExpectation(loop: node.name, iterations: measured, basis: .measured)
     }
-    return IterationExpectation(loop: node.name, trips: min(estimate.standard, limit ?? .infinity), basis: .assumed)
+    return IterationExpectation(
+      loop: node.name, iterations: min(estimate.standard, limit ?? .infinity), basis: .assumed)
   }
 
   private mutating func inside<Result>(
     _ node: Node, _ role: Region.Role, times: Double, _ write: (inout FlatGraphWriter) -> Result
   ) -> Result {
-    let around = (trips, path)
+    let around = (iterations, path)
     region.append("\(node.name)/\(role.rawValue)")
     path = region.count == 1 ? region[0] : "\(path)/\(region[region.count - 1])"
-    trips = min(trips * times, Self.mostTurns)
+    iterations = min(iterations * times, Self.mostTurns)
     defer {
       region.removeLast()
-      (trips, path) = around
+      (iterations, path) = around
     }
     return write(&self)
   }
@@ -240,7 +241,7 @@ struct FlatGraphWriter {
     var value = value
     value.name = Self.unique(value.name, in: &valueNames, region)
     let id = flat.graph.addValue(value)
-    flat.copies.append(trips)
+    flat.copies.append(iterations)
     flat.memory.append(id)
     return id
   }
@@ -273,7 +274,7 @@ struct FlatGraphWriter {
   private mutating func append(_ node: Node, isLast: Bool = false) -> Int {
     flat.graph.nodes.append(node)
     flat.places.append(
-      FlatGraph.Place(region: path, trips: trips, isLast: isLast))
+      FlatGraph.Place(region: path, iterations: iterations, isLast: isLast))
     return flat.graph.nodes.count - 1
   }
 

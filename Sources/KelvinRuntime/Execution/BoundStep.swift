@@ -18,7 +18,7 @@ struct BoundLoop {
   let condition: HostScalar?
   let nextCondition: HostScalar?
   let iteration: UnsafeMutableRawBufferPointer
-  let trips: UnsafeMutableRawBufferPointer
+  let iterations: UnsafeMutableRawBufferPointer
   let rows: [(row: UnsafeMutableRawBufferPointer, accumulated: UnsafeMutableRawBufferPointer)]
   let body: [BoundStep]
   /// The segments of the body on asynchronous devices.
@@ -140,7 +140,7 @@ extension CompiledModel {
           BoundLoop(
             name: loop.name, limit: scalar(loop.limit), condition: loop.condition.map(scalar),
             nextCondition: loop.nextCondition.map(scalar), iteration: memory(loop.iteration),
-            trips: memory(loop.trips), rows: loop.rows.map { (memory($0.row), memory($0.accumulated)) },
+            iterations: memory(loop.iterations), rows: loop.rows.map { (memory($0.row), memory($0.accumulated)) },
             body: try loop.body.steps.map(bind), segments: segments))
       }
     }

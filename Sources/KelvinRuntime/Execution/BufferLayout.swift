@@ -154,7 +154,9 @@ struct BufferLayout: Sendable {
           loopDepth += 1
           touch(loop.limit, host, now...now)
           loop.condition.map { touch($0, host, now...now) }
-          for value in [loop.iteration, loop.trips] + loop.rows.map(\.accumulated) { touch(value, host, now...finish) }
+          for value in [loop.iteration, loop.iterations] + loop.rows.map(\.accumulated) {
+            touch(value, host, now...finish)
+          }
           walk(loop.body.steps, from: now + 1, end: finish)
           for value in loop.rows.map(\.row) + [loop.nextCondition].compactMap({ $0 }) {
             touch(value, host, finish...finish)

@@ -59,7 +59,7 @@ package struct Schedule: Sendable {
     package let condition: ValueID?
     package let nextCondition: ValueID?
     package let iteration: ValueID
-    package let trips: ValueID
+    package let iterations: ValueID
     package let rows: [FlatGraph.Row]
     package let body: Block
   }

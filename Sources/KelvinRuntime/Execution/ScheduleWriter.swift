@@ -297,7 +297,7 @@ struct ScheduleWriter {
       case .node(let index): own.formUnion(graph.nodes[index].outputs.filter { !flat.handedOut.contains($0) })
       case .branch(let branch): own.formUnion(branch.results)
       case .loop(let loop):
-        own.formUnion(loop.results + loop.rows.map(\.accumulated) + [loop.trips])
+        own.formUnion(loop.results + loop.rows.map(\.accumulated) + [loop.iterations])
         others.formUnion(loop.carried.map(\.value))
       }
     }
@@ -337,7 +337,7 @@ struct ScheduleWriter {
     switch item {
     case .node(let index): graph.nodes[index].outputs
     case .branch(let branch): branch.results
-    case .loop(let loop): [loop.iteration, loop.trips] + loop.results + loop.rows.map(\.accumulated)
+    case .loop(let loop): [loop.iteration, loop.iterations] + loop.results + loop.rows.map(\.accumulated)
     }
   }
 
@@ -374,13 +374,13 @@ struct ScheduleWriter {
       for (result, carried) in zip(loop.results, loop.carried) {
         present.insert(Location(value: result, device: device(graph.nodes[carried.enter].name)))
       }
-      for value in [loop.trips] + loop.rows.map(\.accumulated) {
+      for value in [loop.iterations] + loop.rows.map(\.accumulated) {
         present.insert(Location(value: value, device: host))
       }
       return .loop(
         Schedule.Loop(
           name: loop.name, limit: loop.limit, condition: loop.condition, nextCondition: loop.nextCondition,
-          iteration: loop.iteration, trips: loop.trips, rows: loop.rows, body: Schedule.Block(steps)))
+          iteration: loop.iteration, iterations: loop.iterations, rows: loop.rows, body: Schedule.Block(steps)))
     }
   }
 }

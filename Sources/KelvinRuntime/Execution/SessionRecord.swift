@@ -32,13 +32,13 @@ package struct SessionRecord {
   /// The regions around a step, outermost first, and the iteration number of each loop body among them.
   private struct Place {
     var regions: [String] = []
-    var trips: [Int] = []
+    var iterations: [Int] = []
   }
 
   /// The time by node. Nodes that the run did not reach are missing.
   package private(set) var nodes: [String: NodeTime] = [:]
   /// By loop, the number of iterations each time it was reached.
-  package private(set) var trips: [String: [Int]] = [:]
+  package private(set) var iterations: [String: [Int]] = [:]
   /// By branch, how often each of its sides was taken.
   package private(set) var sides: [String: (then: Int, otherwise: Int)] = [:]
   /// By device, the number of segments that were started.
@@ -71,7 +71,7 @@ package struct SessionRecord {
 
   mutating func begin() {
     entries.removeAll(keepingCapacity: true)
-    (nodes, trips, sides, submissions, pending, open) = ([:], [:], [:], [:], [:], [])
+    (nodes, iterations, sides, submissions, pending, open) = ([:], [:], [:], [:], [:], [])
     (place, leftOut, began) = (Place(), 0, Self.clock.now)
   }
 
@@ -112,10 +112,10 @@ package struct SessionRecord {
     place.regions.append(region)
   }
 
-  mutating func enter(_ region: String, trip: Int) {
-    open.append((append(.region("\(region), iteration \(trip + 1)"), Self.clock.now), place))
+  mutating func enter(_ region: String, iteration: Int) {
+    open.append((append(.region("\(region), iteration \(iteration + 1)"), Self.clock.now), place))
     place.regions.append(region)
-    place.trips.append(trip + 1)
+    place.iterations.append(iteration + 1)
   }
 
   mutating func leave() {
@@ -130,7 +130,7 @@ package struct SessionRecord {
     sides[branch] = counts
   }
 
-  mutating func ended(_ loop: String, after count: Int) { trips[loop, default: []].append(count) }
+  mutating func ended(_ loop: String, after count: Int) { iterations[loop, default: []].append(count) }
 
   /// Drops the events and keeps the sums.
   package mutating func forgetSteps() { entries = [] }
@@ -144,7 +144,7 @@ package struct SessionRecord {
       let duration = (entry.end - entry.start).inSeconds
       var around: [String: String] = [:]
       if !entry.place.regions.isEmpty { around["region"] = entry.place.regions.joined(separator: "/") }
-      if !entry.place.trips.isEmpty { around["trip"] = entry.place.trips.map(String.init).joined(separator: ".") }
+      if !entry.place.iterations.isEmpty { around["trip"] = entry.place.iterations.map(String.init).joined(separator: ".") }
       switch entry.subject {
       case .transfer(let transfer):
         let (name, bytes) = value(transfer)

@@ -54,11 +54,11 @@ extension CostSheet {
 }
 
 extension PlanningProblem.Node {
-  /// - Parameter trips: the number of times that one inference runs the node.
-  mutating func set(_ cost: CostSheet.Cost, on device: String, times trips: Double = 1) {
-    seconds[device] = trips * cost.seconds
+  /// - Parameter iterations: the number of times that one inference runs the node.
+  mutating func set(_ cost: CostSheet.Cost, on device: String, times iterations: Double = 1) {
+    seconds[device] = iterations * cost.seconds
     source[device] = cost.source
-    joules[device] = trips * cost.joules
+    joules[device] = iterations * cost.joules
     startSeconds[device] = cost.startSeconds
   }
 }

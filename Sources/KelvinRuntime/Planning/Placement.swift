@@ -29,7 +29,7 @@ extension ModelContext {
   /// Whether a placement made for other sizes also places this graph: the nodes and values have the same names, and
   /// each node is supported by its device.
   package func fits(_ placement: Placement, _ request: PlanRequest) -> Bool {
-    let flat = FlatGraph(graph, trips: request.trips)
+    let flat = FlatGraph(graph, iterations: request.iterations)
     let names = Set(flat.placedNames)
     guard names == Set(placement.devices.keys) else { return false }
     let values = Set(flat.graph.values.map(\.name) + flat.controls.map(\.signal))

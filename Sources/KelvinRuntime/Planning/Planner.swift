@@ -24,14 +24,14 @@ package struct PlanRequest: Sendable {
   /// The power budget, for `sustained`.
   package var power: PlanningProblem.Power?
   /// The expected iteration counts of loops.
-  package var trips: IterationEstimate
+  package var iterations: IterationEstimate
 
   package init(
     units: UnitsSelection = .all, goal: Goal = .latency, isStrict: Bool = false, precision: Precision = .automatic,
     threads: Int = 1, pins: [String: String] = [:], exclusions: [String] = [], runs: Int = 0,
-    power: PlanningProblem.Power? = nil, trips: IterationEstimate = IterationEstimate()
+    power: PlanningProblem.Power? = nil, iterations: IterationEstimate = IterationEstimate()
   ) {
-    self.trips = trips
+    self.iterations = iterations
     self.units = units
     self.goal = goal
     self.isStrict = isStrict
@@ -94,8 +94,8 @@ package struct Planner: Sendable {
 
   /// Returns the expected iteration counts: those that the profile measured of this model, unless the request sets
   /// them.
-  package func trips(_ request: PlanRequest) -> IterationEstimate {
-    var estimate = request.trips
+  package func iterations(_ request: PlanRequest) -> IterationEstimate {
+    var estimate = request.iterations
     guard let measured = model.flatMap({ costs.profile?.models[$0.description] }) else { return estimate }
     estimate.measured.merge(measured.trips ?? [:]) { given, _ in given }
     estimate.measuredShares.merge(measured.thenShares ?? [:]) { given, _ in given }
@@ -110,7 +110,7 @@ package struct Planner: Sendable {
     let (units, others) = try devices(for: request)
     var fallbackDevices = FallbackDevices(others, host: inventory.host, request)
     let known = try request.units.devices(in: inventory)
-    let flat = FlatGraph(graph, trips: trips(request))
+    let flat = FlatGraph(graph, iterations: iterations(request))
     let graph = flat.graph
     let pins = try pins(flat, request)
     examine(units + others, graph, request.precision)
@@ -128,7 +128,7 @@ package struct Planner: Sendable {
         case .supported:
           record.set(
             costs.cost(node, in: graph, on: device, asking: request.precision, threads: request.threads),
-            on: device.info.id, times: flat.places[index].trips)
+            on: device.info.id, times: flat.places[index].iterations)
         case .unsupported(let reason): record.unsupported[device.info.id] = reason
         }
       }

@@ -48,7 +48,7 @@ package struct ProfilePlanner {
   /// The iteration counts that the plan assumes for the model's loops.
   package var expectations: [IterationExpectation] {
     (model.trips ?? [:]).sorted { $0.key < $1.key }.map {
-      IterationExpectation(loop: $0.key, trips: $0.value, basis: .measured)
+      IterationExpectation(loop: $0.key, iterations: $0.value, basis: .measured)
     }
   }
 
@@ -168,9 +168,9 @@ package struct ProfilePlanner {
         let turns = node.runs ?? 1
         let each = node.role == .loop ? model.trips?[node.name] ?? 1 : 1
         plan.nodes[index].describeControl(turns: turns)
-        plan.nodes[index].trips = each > 0 ? turns / each : 1
+        plan.nodes[index].iterations = each > 0 ? turns / each : 1
       } else {
-        plan.nodes[index].trips = node.runs ?? 1
+        plan.nodes[index].iterations = node.runs ?? 1
       }
     }
     return plan
