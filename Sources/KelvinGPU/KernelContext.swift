@@ -63,12 +63,12 @@ package struct KernelContext<Target: GPUTarget>: Sendable {
   /// Returns an implementation that reads its inputs in the given layouts, dense if not listed, and writes the first
   /// output in blocks. Lanes without a channel count as elements moved.
   package func blocked(
-    _ kernel: NodeLowering<Target>, _ key: String = "blocks", reads: [ValueLayout]? = nil, handicap: Double = 0
+    _ kernel: NodeLowering<Target>, _ key: String = "blocks", reads: [ValueLayout]? = nil, extraCost: Double = 0
   ) -> GPUOffer<Target> {
     let fillers = target.blocks.count(of: outputs[0].shape) - outputs[0].count
     let reads = reads ?? inputs.map { target.blocks.fits($0.shape) ? target.blocks : .dense }
     return KernelOffer(
-      kernel, key, KernelLayouts(reads: reads, writes: [target.blocks]), handicap: handicap + Double(fillers))
+      kernel, key, KernelLayouts(reads: reads, writes: [target.blocks]), extraCost: extraCost + Double(fillers))
   }
 
   /// Returns an implementation of one kernel that reads the first input alone and writes blocks.
@@ -87,11 +87,11 @@ package struct KernelContext<Target: GPUTarget>: Sendable {
   ///
   /// - Parameter isShared: whether groups share rows.
   func offer(
-    _ kernel: NodeLowering<Target>, _ layout: ValueLayout, isShared: Bool = false, handicap: Double = 0
+    _ kernel: NodeLowering<Target>, _ layout: ValueLayout, isShared: Bool = false, extraCost: Double = 0
   ) -> GPUOffer<Target> {
     layout == .dense
-      ? KernelOffer(kernel, isShared ? RowGroups.implementation : "dense", handicap: handicap)
-      : blocked(kernel, isShared ? RowGroups.blockedImplementation : "blocks", handicap: handicap)
+      ? KernelOffer(kernel, isShared ? RowGroups.implementation : "dense", extraCost: extraCost)
+      : blocked(kernel, isShared ? RowGroups.blockedImplementation : "blocks", extraCost: extraCost)
   }
 
   /// Whether kernels that read elements one by one can read the first input in blocks.

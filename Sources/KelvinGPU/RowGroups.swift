@@ -72,7 +72,7 @@ extension KernelContext {
   }
 
   /// The extra cost of an implementation with one invocation for each row over one that shares rows.
-  func handicap(of groups: RowGroups) -> Double { Double(groups.lines.count * groups.lines.length) }
+  func extraCost(of groups: RowGroups) -> Double { Double(groups.lines.count * groups.lines.length) }
 }
 
 extension Lowering {

@@ -31,6 +31,6 @@ extension KernelContext {
       }
       lowering.run(sum.kernel, [x, totals], lowering.write(node.outputs[0], .dense))
     }
-    return [KernelOffer(shared, RowGroups.implementation), KernelOffer(alone, handicap: handicap(of: groups))]
+    return [KernelOffer(shared, RowGroups.implementation), KernelOffer(alone, extraCost: extraCost(of: groups))]
   }
 }

@@ -33,16 +33,16 @@ struct LayoutPlanTests {
   @Test func firstOfEqualImplementationsIsChosen() {
     var net = Net([1, 6, 3, 3])
     net.graph.outputs = [net.node(net.x)]
-    #expect(LayoutPlan(net.graph, [[implementation(), implementation(), implementation(handicap: 0)]]).choices == [0])
-    #expect(LayoutPlan(net.graph, [[implementation(handicap: 5), implementation(handicap: 3)]]).choices == [1])
+    #expect(LayoutPlan(net.graph, [[implementation(), implementation(), implementation(extraCost: 0)]]).choices == [0])
+    #expect(LayoutPlan(net.graph, [[implementation(extraCost: 5), implementation(extraCost: 3)]]).choices == [1])
   }
 
   @Test func extraCostIsWeighedAgainstConversions() {
     var net = Net([1, 6, 3, 3])
     net.graph.outputs = [net.node(net.x)]
     let moving = 2 * (LayoutPlan.startCost + 72)
-    func choice(_ handicap: Double) -> [Int] {
-      LayoutPlan(net.graph, [[implementation(reads: blocks, writes: blocks), implementation(handicap: handicap)]])
+    func choice(_ extraCost: Double) -> [Int] {
+      LayoutPlan(net.graph, [[implementation(reads: blocks, writes: blocks), implementation(extraCost: extraCost)]])
         .choices
     }
     #expect(choice(moving - 1) == [1])
@@ -118,9 +118,9 @@ struct LayoutPlanTests {
   }
 
   private func implementation(
-    reads: ValueLayout = .dense, writes: ValueLayout = .dense, handicap: Double = 0
+    reads: ValueLayout = .dense, writes: ValueLayout = .dense, extraCost: Double = 0
   ) -> LayoutPlan.Implementation {
-    LayoutPlan.Implementation(KernelLayouts(reads: [reads, reads], writes: [writes]), handicap: handicap)
+    LayoutPlan.Implementation(KernelLayouts(reads: [reads, reads], writes: [writes]), extraCost: extraCost)
   }
 
   /// Returns the cost of given kernels, with every conversion done when it is first needed.
@@ -135,7 +135,7 @@ struct LayoutPlanTests {
       held[id]?.insert(layout)
     }
     for (node, implementation) in zip(graph.nodes, implementations) {
-      cost += implementation.handicap
+      cost += implementation.extraCost
       for (position, id) in node.inputs.enumerated() { need(id, implementation.layouts.read(position)) }
       for (position, id) in node.outputs.enumerated() {
         held[id] = [implementation.layouts.write(position)]
@@ -214,7 +214,7 @@ private struct Net {
           LayoutPlan.Implementation(
             KernelLayouts(
               reads: inputs.map { _ in layouts[random.index(below: 3)] }, writes: [layouts[random.index(below: 3)]]),
-            handicap: Double(random.index(below: 4)) * 3000)
+            extraCost: Double(random.index(below: 4)) * 3000)
         })
     }
     net.graph.outputs = values.filter { $0 != net.x && ($0 == values.last || random.index(below: 4) == 0) }

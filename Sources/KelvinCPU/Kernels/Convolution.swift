@@ -21,18 +21,18 @@ private func convolutionOffers(
   var offers = [KernelOffer(product(op, context, window), "windows")]
   if op.groups > 1 {
     guard let blocks = context.blocks, op.fitBlocks(context) else { return offers }
-    offers[0].handicap = Double(context.outputs[0].count * op.window.count)
+    offers[0].extraCost = Double(context.outputs[0].count * op.window.count)
     return offers + [try op.offerOnBlocks(blocks, context, window, context.variant.products)]
   }
   if let blocks = context.blocks {
-    offers[0].handicap = context.packing(op.window)
+    offers[0].extraCost = context.packing(op.window)
     offers.append(try op.offerOnBlocks(blocks, context, window, context.variant.products))
     if context.inputs[0].shape[1] < context.variant.kernels.lanes {
       offers.append(try op.offerOnPlanes(blocks, context, window, context.variant.products))
     }
   }
   if context.isPointwise(op.window), context.hasRows {
-    offers.append(op.offerOnRows(context, context.variant.products, handicap: offers[0].handicap))
+    offers.append(op.offerOnRows(context, context.variant.products, extraCost: offers[0].extraCost))
   }
   return offers
 }
@@ -58,7 +58,7 @@ private func roundedOffers(
   }
   var offers = [try op.offerOnBlocks(blocks, context, window, products)]
   if op.groups == 1, isPointwise, context.hasRows {
-    offers.append(op.offerOnRows(context, products, handicap: context.packing(op.window)))
+    offers.append(op.offerOnRows(context, products, extraCost: context.packing(op.window)))
   }
   return offers
 }
@@ -88,13 +88,13 @@ extension Convolution {
   }
 
   fileprivate func offerOnRows(
-    _ context: CPUContext, _ products: CPUProducts, handicap: Double
+    _ context: CPUContext, _ products: CPUProducts, extraCost: Double
   ) -> KernelOffer<CPUKernel> {
     let rows = context.outputs[0].shape[0] * context.outputs[0].shape.pixels
     let layouts = KernelLayouts(reads: [.rows, .dense] + epilogue.layouts(in: .rows), writes: [.rows])
     return KernelOffer(
       .rowProduct(rows: rows, WeightRows(of: 1, context), epilogue, context, products), "rows", layouts,
-      handicap: handicap, precision: products.precision)
+      extraCost: extraCost, precision: products.precision)
   }
 }
 
@@ -104,7 +104,7 @@ private func depthwiseOffers(
   var offers = [KernelOffer(try depthwise(op, context, window), "depthwise")]
   if let blocks = context.blocks, context.inputs[0].shape[1] == context.outputs[0].shape[1] {
     // Vectors along short rows are rarely full.
-    offers[0].handicap = Double(context.outputs[0].count * op.window.count) / 9
+    offers[0].extraCost = Double(context.outputs[0].count * op.window.count) / 9
     let layouts = KernelLayouts(reads: [blocks, .dense] + op.epilogue.layouts(in: blocks), writes: [blocks])
     offers.append(KernelOffer(try op.depthwiseOnBlocks(context, window), "depthwise-blocks", layouts))
     if context.hasRows, context.inputs[0].shape[1] % context.variant.kernels.lanes == 0 {
@@ -112,7 +112,7 @@ private func depthwiseOffers(
       offers.append(
         KernelOffer(
           try op.depthwiseOnBlocks(context, window, isRows: true), "depthwise-rows", layouts,
-          handicap: Double(context.inputs[0].count) / 4))
+          extraCost: Double(context.inputs[0].count) / 4))
     }
   }
   return offers

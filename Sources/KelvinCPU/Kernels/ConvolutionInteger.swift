@@ -11,7 +11,7 @@ extension KernelTable<CPUContext, CPUKernel> {
       let onBlocks = try op.blockedOffers(context, window, isDepthwise: isDepthwise)
       if !onBlocks.isEmpty {
         // The cost of packing the pixels.
-        offer.handicap = Double(
+        offer.extraCost = Double(
           isDepthwise
             ? context.outputs[0].count
             : context.outputs[0].shape[0] * context.outputs[0].shape.pixels * context.inputs[1].shape[1]

@@ -16,7 +16,7 @@ extension KernelTable<CPUContext, CPUKernel> {
       let offer = KernelOffer(kernel, "blocks", layouts, precision: products.precision)
       // The dense kernel stores every product and reads it again.
       let (x, weights) = (context.inputs[0].shape, context.inputs[1].shape)
-      dense.handicap = 2 * Double(x[0] * x.pixels) * Double(weights[1] * op.window.count)
+      dense.extraCost = 2 * Double(x[0] * x.pixels) * Double(weights[1] * op.window.count)
       return [offer, dense]
     }
   }

@@ -30,7 +30,7 @@ extension KernelTable<CPUContext, CPUKernel> {
       kernel.threadByteCount = try context.scratch(for: &window)
       guard let blocks = context.blocks else { return [KernelOffer(kernel)] }
       return [
-        KernelOffer(kernel, handicap: Double(context.outputs[0].count)),
+        KernelOffer(kernel, extraCost: Double(context.outputs[0].count)),
         KernelOffer(
           poolOnBlocks(op, context, window, counts), "blocks", KernelLayouts(reads: [blocks], writes: [blocks])),
       ]
@@ -79,7 +79,7 @@ private func integerPools(_ op: Pool, _ context: CPUContext) throws(DeviceError)
   let onBlocks = kernel(
     context.integers.blocked_pool, planes: blocked.batch * blocked.blocks, lanes: blocked.lanes)
   return [
-    KernelOffer(dense, handicap: Double(y.count)),
+    KernelOffer(dense, extraCost: Double(y.count)),
     KernelOffer(onBlocks, "blocks", KernelLayouts(reads: [blocks], writes: [blocks])),
   ]
 }

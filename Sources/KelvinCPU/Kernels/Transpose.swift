@@ -13,7 +13,7 @@ extension KernelTable<CPUContext, CPUKernel> {
       var offers = [
         KernelOffer(
           CPUKernel { operands, list in copy.record(from: operands.inputs[0], to: operands.outputs[0], list) }, "copy",
-          handicap: moving)
+          extraCost: moving)
       ]
       if op.movesChannelsLast { offers.append(KernelOffer(.view(), "from rows", KernelLayouts(reads: [.rows]))) }
       if op.movesChannelsFirst { offers.append(KernelOffer(.view(), "to rows", KernelLayouts(writes: [.rows]))) }

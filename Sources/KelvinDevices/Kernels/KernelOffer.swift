@@ -10,7 +10,7 @@ package struct KernelOffer<Kernel> {
   package var layouts: KernelLayouts
   /// The extra cost over the node's best implementation, in elements moved. `LayoutPlan` weighs it against
   /// conversions.
-  package var handicap: Double
+  package var extraCost: Double
   /// The precision of the computation.
   package var precision: Precision
   package var kernel: Kernel
@@ -32,12 +32,12 @@ package struct KernelOffer<Kernel> {
   }
 
   package init(
-    _ kernel: Kernel, _ key: String = "dense", _ layouts: KernelLayouts = .dense, handicap: Double = 0,
+    _ kernel: Kernel, _ key: String = "dense", _ layouts: KernelLayouts = .dense, extraCost: Double = 0,
     precision: Precision = .full
   ) {
     self.key = key
     self.layouts = layouts
-    self.handicap = handicap
+    self.extraCost = extraCost
     self.precision = precision
     self.kernel = kernel
   }

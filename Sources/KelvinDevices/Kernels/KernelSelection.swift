@@ -13,7 +13,7 @@ package struct KernelSelection<Kernel> {
   package init(_ expanded: ExpandedGraph, _ offers: [[KernelOffer<Kernel>]]) {
     let alike = offers.map { offers in offers.filter { $0.precision == offers[0].precision } }
     layouts = LayoutPlan(
-      expanded.graph, alike.map { $0.map { LayoutPlan.Implementation($0.layouts, handicap: $0.handicap) } })
+      expanded.graph, alike.map { $0.map { LayoutPlan.Implementation($0.layouts, extraCost: $0.extraCost) } })
     self.offers = zip(alike, layouts.choices).map { $0[$1] }
     self.expanded = expanded
   }

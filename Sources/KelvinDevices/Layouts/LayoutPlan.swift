@@ -10,11 +10,11 @@ package struct LayoutPlan: Hashable, Sendable {
   package struct Implementation: Hashable, Sendable {
     package var layouts: KernelLayouts
     /// The extra cost over the node's best kernel, in elements moved.
-    package var handicap: Double
+    package var extraCost: Double
 
-    package init(_ layouts: KernelLayouts = .dense, handicap: Double = 0) {
+    package init(_ layouts: KernelLayouts = .dense, extraCost: Double = 0) {
       self.layouts = layouts
-      self.handicap = handicap
+      self.extraCost = extraCost
     }
   }
 

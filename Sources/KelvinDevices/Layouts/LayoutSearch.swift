@@ -64,7 +64,7 @@ struct LayoutSearch {
     var known: [[UInt8]: Int] = [:]
     for (parent, state) in states.enumerated() {
       for (choice, implementation) in implementations.enumerated() {
-        var (held, cost) = (state.held + alike, state.cost + implementation.handicap)
+        var (held, cost) = (state.held + alike, state.cost + implementation.extraCost)
         for read in reads[choice] where held[read.place] & (1 << read.bit) == 0 {
           cost += moving(read.shape, held[read.place], to: read.bit)
           held[read.place] |= 1 << read.bit

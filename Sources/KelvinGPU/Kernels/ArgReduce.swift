@@ -39,7 +39,7 @@ extension KernelTable {
           lowering.write(node.outputs[0], .dense))
       }
       return [
-        KernelOffer(shared, RowGroups.implementation), KernelOffer(alone, handicap: context.handicap(of: groups)),
+        KernelOffer(shared, RowGroups.implementation), KernelOffer(alone, extraCost: context.extraCost(of: groups)),
       ]
     }
   }

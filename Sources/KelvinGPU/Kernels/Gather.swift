@@ -53,7 +53,7 @@ extension KernelTable {
           plan.kernel(of: codes), [codes.storage, indices], lowering.write(node.outputs[0], .dense))
       }
       return [
-        KernelOffer(unpacking, "codes"), KernelOffer(plain, handicap: Double(context.inputs[0].count)),
+        KernelOffer(unpacking, "codes"), KernelOffer(plain, extraCost: Double(context.inputs[0].count)),
       ]
     }
   }

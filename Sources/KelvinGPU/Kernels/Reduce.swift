@@ -46,7 +46,7 @@ extension KernelTable {
       return shared
         + alone.map { offer in
           var offer = offer
-          if let groups = offer.layouts == .dense ? dense : blocked { offer.handicap += context.handicap(of: groups) }
+          if let groups = offer.layouts == .dense ? dense : blocked { offer.extraCost += context.extraCost(of: groups) }
           return offer
         }
     }

@@ -36,6 +36,6 @@ extension KernelContext {
       let statistics = lowering.statistics(of: groups, x, call)
       lowering.run(call(.result), [x, statistics], lowering.write(node.outputs[0], layout))
     }
-    return [offer(shared, layout, isShared: true), offer(alone, layout, handicap: handicap(of: groups))]
+    return [offer(shared, layout, isShared: true), offer(alone, layout, extraCost: extraCost(of: groups))]
   }
 }

@@ -23,17 +23,17 @@ extension OpenCLTarget {
       }
     }
     func offer(
-      _ key: String, from: ValueLayout, to: ValueLayout, handicap: Double, windows: StridedCopy? = nil
+      _ key: String, from: ValueLayout, to: ValueLayout, extraCost: Double, windows: StridedCopy? = nil
     ) -> GPUOffer<Self> {
       let residual = context.inputs.indices.map { $0 > 1 ? to : from }
       return KernelOffer(
         NodeLowering<Self> { lowering throws(DeviceError) in
           try lowering.convolution(op, window, windows, from: from, to: to)
-        }, key, KernelLayouts(reads: residual, writes: [to]), handicap: handicap)
+        }, key, KernelLayouts(reads: residual, writes: [to]), extraCost: extraCost)
     }
     let (channels, outputs) = (x[1] / op.groups, y[1] / op.groups)
     guard op.groups == 1 || (channels % lanes == 0 && outputs % lanes == 0) else {
-      return [offer("planes", from: .dense, to: .dense, handicap: 0)]
+      return [offer("planes", from: .dense, to: .dense, extraCost: 0)]
     }
     let inputFillers = Double(blocks.count(of: x) - x.count)
     let outputFillers = Double(blocks.count(of: y) - y.count)
@@ -47,20 +47,20 @@ extension OpenCLTarget {
         NodeLowering<Self> { lowering throws(DeviceError) in try implementation.lower(lowering) },
         WinogradPlan.implementation,
         KernelLayouts(reads: context.inputs.map { _ in blocks }, writes: [blocks]),
-        handicap: inputFillers + outputFillers)
+        extraCost: inputFillers + outputFillers)
     }
     let saving = winograd?.saving ?? 0
     let offers =
       (tiled.map { [$0] } ?? []) + [
-        offer("blocks", from: blocks, to: blocks, handicap: inputFillers + outputFillers + saving),
-        offer("blocks to dense", from: blocks, to: .dense, handicap: inputFillers + scattering + saving),
+        offer("blocks", from: blocks, to: blocks, extraCost: inputFillers + outputFillers + saving),
+        offer("blocks to dense", from: blocks, to: .dense, extraCost: inputFillers + scattering + saving),
       ]
     guard op.groups == 1, channels <= lanes / 2 else { return offers }
     let windows = context.keepsQuantized ? nil : StridedCopy(windowsOf: window, images: x[0], channels: x[1])
     let implementation = windows == nil ? "planes" : "windows"
     return offers + [
-      offer("\(implementation) to blocks", from: .dense, to: blocks, handicap: outputFillers, windows: windows),
-      offer(implementation, from: .dense, to: .dense, handicap: scattering, windows: windows),
+      offer("\(implementation) to blocks", from: .dense, to: blocks, extraCost: outputFillers, windows: windows),
+      offer(implementation, from: .dense, to: .dense, extraCost: scattering, windows: windows),
     ]
   }
 }

@@ -42,10 +42,10 @@ extension VulkanTarget {
               })
           }
           if tiles.fits(traits) {
-            let handicap = winograd?.saving ?? (offers.isEmpty ? 0 : Double(geometry.products))
+            let extraCost = winograd?.saving ?? (offers.isEmpty ? 0 : Double(geometry.products))
             offers.append(
               tiles.alternating(
-                context.blocked(tiles.kernel(op.epilogue), "tiles", handicap: handicap), traits
+                context.blocked(tiles.kernel(op.epilogue), "tiles", extraCost: extraCost), traits
               ) { registers in
                 let other = tiles.cut(by: registers)
                 return (other, other.kernel(op.epilogue))
@@ -58,7 +58,7 @@ extension VulkanTarget {
     offers.append(
       KernelOffer(
         Kernel { lowering throws(DeviceError) in try geometry.lowerGeneral(lowering) }, "general",
-        handicap: offers.isEmpty ? 0 : Double(geometry.products)))
+        extraCost: offers.isEmpty ? 0 : Double(geometry.products)))
     return offers
   }
 }

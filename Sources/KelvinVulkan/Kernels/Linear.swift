@@ -11,11 +11,11 @@ extension VulkanTarget {
         CooperativeProduct.implementation)
     }
     // Both implementations are dense. The plain one is for devices whose cooperative matrices fail the self-test.
-    let handicap = cooperative == nil ? 0 : Double(product.rows * product.columns * product.depth)
-    return (cooperative.map { [$0] } ?? []) + [plain(op, product, handicap: handicap)]
+    let extraCost = cooperative == nil ? 0 : Double(product.rows * product.columns * product.depth)
+    return (cooperative.map { [$0] } ?? []) + [plain(op, product, extraCost: extraCost)]
   }
 
-  private func plain(_ op: Linear, _ product: RowProduct, handicap: Double) -> GPUOffer<Self> {
+  private func plain(_ op: Linear, _ product: RowProduct, extraCost: Double) -> GPUOffer<Self> {
     // With fewer rows than lanes, lanes of a register would be idle.
     let tiles = TiledProduct(
       window: SpatialWindow(positions: product.rows, axes: 2), batch: 1, groups: 1, inputs: product.depth,
@@ -25,9 +25,9 @@ extension VulkanTarget {
     else {
       return KernelOffer(
         NodeLowering { lowering throws(DeviceError) in try product.lower(lowering, op.epilogue, .dense) },
-        handicap: handicap)
+        extraCost: extraCost)
     }
-    return tiles.alternating(KernelOffer(tiles.kernel(op.epilogue), handicap: handicap), traits) { registers in
+    return tiles.alternating(KernelOffer(tiles.kernel(op.epilogue), extraCost: extraCost), traits) { registers in
       let other = tiles.cut(by: registers)
       return (other, other.kernel(op.epilogue))
     }
