@@ -81,6 +81,14 @@ import Testing
     #expect(checked.status == 0 && checked.output.contains("\"images\": 3"), "\(checked.output)")
   }
 
+  @Test func unreadableFileGivesStatus65OnEveryRun() {
+    fixture.folder.write("no image", "torn.jpg")
+    for run in 1...2 {
+      let result = fixture.index()
+      #expect(result.status == 65 && result.output.contains("1 unreadable"), "run \(run): \(result)")
+    }
+  }
+
   @Test(.slow) func indexReportIsAPage() throws {
     fixture.folder.write("no image", "<b>.jpg")
     let page = "\(fixture.folder.path)/run.html"

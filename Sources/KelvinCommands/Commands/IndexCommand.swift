@@ -100,7 +100,7 @@ struct IndexCommand: ParsableCommand, ModelCommand {
     model.model.remarks.forEach(Console.note)
     try report(update, index, faults.withLock { $0 })
     if !update.isComplete { throw ReportedFailure(status: .interrupted) }
-    if !faults.withLock(\.isEmpty) { throw ReportedFailure(status: .badData) }
+    if update.unreadable > 0 { throw ReportedFailure(status: .badData) }
   }
 
   private var updating: PhotoUpdateOptions {
