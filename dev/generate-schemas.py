@@ -48,8 +48,9 @@ class Uses:
         self.files = [set(re.findall(r"\.`?(\w+)", path.read_text())) for path in sorted(paths)]
 
     def include(self, message, field):
-        """Whether a file names both a message and one of its fields."""
-        return any(message in names and field.strip("`") in names for names in self.files)
+        """Whether a file names both a message and one of its fields. Layers have a name for their message."""
+        is_named = message == "NeuralNetworkLayer"
+        return any((is_named or message in names) and field.strip("`") in names for names in self.files)
 
 
 def message(descriptor, indent, uses):

@@ -140,14 +140,6 @@ final class LayerScope {
     return Shape([sizes.dropLast(3).reduce(1, *)] + sizes.suffix(3))
   }
 
-  /// Returns the sizes before the last three axes.
-  func lead(_ blob: Blob) -> [Int] { Array(blob.shape.dimensions.dropLast(3)) }
-
-  /// Returns the tensor for a value computed from planes, with the batch axes of the layer's input.
-  func fromPlanes(_ id: ValueID, _ input: Blob) -> Blob {
-    Blob(id, Shape(lead(input) + emitter.shape(id).dimensions.suffix(3)))
-  }
-
   /// Returns the value converted to another element type.
   func convert(_ blob: Blob, to scalar: ScalarType) throws -> Blob {
     if emitter.scalar(blob.id) == scalar { return blob }
@@ -156,35 +148,6 @@ final class LayerScope {
     let id = try emitter.cast(blob.id, to: scalar, step: scalar.rawValue)
     converted[key] = id
     return Blob(id, blob.shape)
-  }
-
-  /// Applies a function to every element.
-  func unary(_ function: UnaryFunction, _ x: Blob, step: String? = nil) throws -> Blob {
-    Blob(try emitter.unary(function, x.id, step: step), x.shape)
-  }
-
-  /// Returns two tensors in shapes that broadcast to the shape of the result: four axes if both have the same batch
-  /// axes.
-  func aligned(_ x: Blob, _ y: Blob) throws -> (x: ValueID, y: ValueID, shape: Shape) {
-    guard let shape = x.shape.broadcast(with: y.shape) else {
-      throw emitter.invalid("shapes \(x.shape) and \(y.shape) do not broadcast")
-    }
-    if x.shape == y.shape, emitter.shape(x.id) == emitter.shape(y.id) { return (x.id, y.id, shape) }
-    let batches = [x, y].map { lead($0).reduce(1, *) }
-    if x.shape.rank == y.shape.rank, x.shape.rank >= 3, lead(x) == lead(y) || batches.contains(1) {
-      return (try planes(x), try planes(y), shape)
-    }
-    return (try logical(x), try logical(y), shape)
-  }
-
-  func binary(_ function: Binary.Function, _ x: Blob, _ y: Blob, step: String? = nil) throws -> Blob {
-    let (left, right, shape) = try aligned(x, y)
-    return Blob(try emitter.binary(function, left, right, step: step), shape)
-  }
-
-  /// Returns a constant that broadcasts to planes.
-  func constant(_ weights: LayerWeights, _ shape: Shape, step: String) throws -> ValueID {
-    emitter.constant(try weights.weight(shape), step: step)
   }
 
   func scalar(_ value: Float, step: String) -> ValueID {

@@ -103,7 +103,7 @@ struct NetworkLayer: Sendable {
   init(setting name: String, to number: Float, unlessThere: Bool = false, beside layer: NetworkLayer) {
     self.name = layer.name
     outputs = [name]
-    self.number = NetworkSchema.NeuralNetworkLayer.loadConstantND
+    self.number = Layers.loadConstantND
     parameters = layer.parameters
     setting = (number, unlessThere)
     index = layer.index

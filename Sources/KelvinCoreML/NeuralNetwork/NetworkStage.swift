@@ -45,7 +45,7 @@ struct NetworkStage: ModelStage {
   static func findMissing(in layers: [NetworkLayer], _ missing: inout MissingOperations) {
     for layer in layers {
       if !layer.isControl, LayerMapper.byName[layer.number] == nil { missing.add(layer.kind, at: layer.name) }
-      guard layer.number != NetworkSchema.NeuralNetworkLayer.branch else { continue }
+      guard layer.number != Layers.branch else { continue }
       for network in layer.networks { findMissing(in: network, &missing) }
     }
   }

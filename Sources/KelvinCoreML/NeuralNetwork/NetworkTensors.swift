@@ -130,9 +130,9 @@ struct NetworkTensors {
 }
 
 extension NetworkLayer {
-  fileprivate var isCopy: Bool { number == NetworkSchema.NeuralNetworkLayer.copy }
+  fileprivate var isCopy: Bool { number == Layers.copy }
 
   fileprivate var isJoin: Bool {
-    [NetworkSchema.NeuralNetworkLayer.concat, NetworkSchema.NeuralNetworkLayer.concatND].contains(number)
+    [Layers.concat, Layers.concatND].contains(number)
   }
 }

@@ -14,7 +14,7 @@ extension NetworkWriter {
 
   func branch(_ layer: NetworkLayer, readLater: Set<String>) throws -> End {
     begin(layer)
-    var condition = try truth(try layer.raw(0, scope), step: "condition")
+    var condition = try truth(try LayerContext(layer: layer, scope: scope).raw(0), step: "condition")
     var sides = layer.networks
     // The side that continues comes first: it gives the types of tensors for which the other side has no value.
     if sides[0].alwaysLeave, !sides[1].alwaysLeave {

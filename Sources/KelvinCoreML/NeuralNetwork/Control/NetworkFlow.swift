@@ -35,8 +35,6 @@ struct NetworkEffect {
 
 /// Properties of layers that are known before the layers are emitted.
 extension NetworkLayer {
-  fileprivate typealias Layers = NetworkSchema.NeuralNetworkLayer
-
   static let controlLayers = [Layers.branch, Layers.loop, Layers.loopBreak, Layers.loopContinue]
 
   var isControl: Bool { Self.controlLayers.contains(number) }
@@ -74,8 +72,6 @@ extension NetworkLayer {
 }
 
 extension BidirectionalCollection<NetworkLayer> {
-  private typealias Layers = NetworkSchema.NeuralNetworkLayer
-
   /// The tensors that the layers and their nested layers compute.
   var computed: Set<String> {
     reduce(into: []) { names, layer in

@@ -18,7 +18,7 @@ struct NetworkHostBranch {
   /// Returns nil for other layers, and if a side may leave an iteration of a loop. If only one side computes a tensor
   /// that is read after the branch, the other side gives it a single 0.
   init?(_ layer: NetworkLayer, in outer: NetworkTensors, readLater: Set<String>, depth: Int) {
-    guard layer.number == NetworkSchema.NeuralNetworkLayer.branch, !layer.networks.contains(where: \.mayLeave),
+    guard layer.number == Layers.branch, !layer.networks.contains(where: \.mayLeave),
       let condition = layer.inputs.first
     else { return nil }
     let results = layer.networks.reduce(Set()) { $0.union($1.computed) }.intersection(readLater).sorted()

@@ -19,7 +19,7 @@ struct NetworkHostLoop {
   /// Returns nil for other layers, and if the breaks and continues of the body would duplicate too many layers. A
   /// tensor that only the body computes, and that is read after the loop, is a single 0 if no iteration computed it.
   init?(_ layer: NetworkLayer, in outer: NetworkTensors, readLater: Set<String>, depth: Int) {
-    guard layer.number == NetworkSchema.NeuralNetworkLayer.loop, !layer.networks[0].mayLeave else { return nil }
+    guard layer.number == Layers.loop, !layer.networks[0].mayLeave else { return nil }
     let test = layer.networks[0]
     let isConditional = !layer.condition.isEmpty
     guard isConditional || test.isEmpty, let trip = NetworkLoopBody(layer.networks[1], of: layer, depth: depth) else {
@@ -70,7 +70,6 @@ struct NetworkHostLoop {
     let test = layer.networks[0]
     guard let unbroken = trip.unbroken else { return (test, layer.condition.isEmpty ? nil : layer.condition) }
     guard !layer.condition.isEmpty else { return ([], unbroken) }
-    typealias Layers = NetworkSchema.NeuralNetworkLayer
     // After a break the condition is not evaluated.
     let goesOn = "\(unbroken)#goes_on"
     var branch = NetworkLayer(Layers.branch, beside: layer, [unbroken])

@@ -97,7 +97,7 @@ extension NetworkWriter {
   /// Returns the greatest number of iterations; -1 if only the condition ends the loop.
   private func limit(_ layer: NetworkLayer, isConditional: Bool) throws -> ValueID {
     guard layer.inputs.isEmpty else {
-      let given = try layer.raw(0, scope)
+      let given = try LayerContext(layer: layer, scope: scope).raw(0)
       guard given.shape.count == 1 else {
         throw emitter.invalid("its number of iterations is \(given.shape), expected one element")
       }

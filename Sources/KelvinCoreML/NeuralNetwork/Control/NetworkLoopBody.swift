@@ -5,8 +5,6 @@ import KelvinImport
 ///
 /// If both sides of a branch may continue, the layers after it are duplicated into each.
 struct NetworkLoopBody {
-  private typealias Layers = NetworkSchema.NeuralNetworkLayer
-
   /// The tensor that is 1 until a break sets it to 0; nil if the body has no breaks.
   let unbroken: String?
   let layers: [NetworkLayer]

@@ -6,8 +6,6 @@ import KelvinImport
 /// Control flow layers have no outputs of their own: their networks compute the tensors of the network around them. The
 /// results of a branch, and the carried values of a loop, are those of these tensors that are read later.
 struct NetworkWriter {
-  typealias Layers = NetworkSchema.NeuralNetworkLayer
-
   /// The loop whose body is being emitted.
   struct EnclosingLoop {
     /// The tensor that tells whether a break ended the loop.
@@ -103,7 +101,7 @@ struct NetworkWriter {
     guard let mapper = LayerMapper.byName[layer.number] else { return }
     begin(layer)
     let results: [Blob]
-    do { results = try mapper.map(layer, scope) } catch let error as FormatError {
+    do { results = try mapper.map(LayerContext(layer: layer, scope: scope)) } catch let error as FormatError {
       throw FormatError(
         error.code, file: error.file, place: "\(layer.kind) '\(layer.name)'", offset: error.offset,
         error.place.map { "\($0): \(error.reason)" } ?? error.reason, remedy: error.remedy)

@@ -2,8 +2,6 @@ import KelvinGraph
 import KelvinImport
 
 extension LayerMapper {
-  private typealias Layers = NetworkSchema.NeuralNetworkLayer
-
   /// Activations, and elementwise functions of specification version 4 and later.
   static let activations: [LayerMapper] =
     [activation, gelu, clip, clampedReLU]
@@ -13,56 +11,56 @@ extension LayerMapper {
       (Layers.atan, .atan), (Layers.sinh, .sinh), (Layers.cosh, .cosh), (Layers.tanh, .tanh), (Layers.asinh, .asinh),
       (Layers.acosh, .acosh), (Layers.atanh, .atanh), (Layers.exp2, .exp2),
     ].map { (number: Int, kind: UnaryFunction.Kind) in
-      LayerMapper(number) { layer, scope in try scope.unary(UnaryFunction(kind), try layer.input(0, scope)) }
+      LayerMapper(number) { c in try c.unary(UnaryFunction(kind), try c.input(0)) }
     }
 
-  private static let activation = LayerMapper(Layers.activation) { layer, scope in
+  private static let activation = LayerMapper(Layers.activation) { c in
     typealias Fields = LayerSchema.ActivationParams
-    let x = try layer.input(0, scope)
-    if let function = try layer.parameters.function() { return try scope.unary(function, x) }
-    if let parameters = try layer.parameters.message(Fields.pReLU) {
-      let slope = try layer.channels(parameters, LayerSchema.ActivationPReLU.alpha, of: x, step: "slope", scope)
-      return scope.fromPlanes(try scope.emitter.prelu(try scope.planes(x), slope: slope), x)
+    let x = try c.input(0)
+    if let function = try c.parameters.function() { return try c.unary(function, x) }
+    if let parameters = try c.message(Fields.pReLU) {
+      let slope = try c.channels(parameters, LayerSchema.ActivationPReLU.alpha, of: x, step: "slope")
+      return c.fromPlanes(try c.emitter.prelu(try c.planes(x), slope: slope), x)
     }
-    guard let parameters = try layer.parameters.message(Fields.parametricSoftplus) else {
-      throw scope.emitter.invalid("its function is not known")
+    guard let parameters = try c.message(Fields.parametricSoftplus) else {
+      throw c.emitter.invalid("its function is not known")
     }
     typealias Softplus = LayerSchema.ActivationParametricSoftplus
-    let outer = try layer.channels(parameters, Softplus.alpha, of: x, step: "outer_scale", scope)
-    let inner = try layer.channels(parameters, Softplus.beta, of: x, step: "inner_scale", scope)
-    let scaled = try scope.emitter.binary(.multiply, try scope.planes(x), inner, step: "scaled")
-    let softplus = try scope.emitter.unary(UnaryFunction(.softplus), scaled, step: "softplus")
-    return scope.fromPlanes(try scope.emitter.binary(.multiply, softplus, outer), x)
+    let outer = try c.channels(parameters, Softplus.alpha, of: x, step: "outer_scale")
+    let inner = try c.channels(parameters, Softplus.beta, of: x, step: "inner_scale")
+    let scaled = try c.emitter.binary(.multiply, try c.planes(x), inner, step: "scaled")
+    let softplus = try c.emitter.unary(UnaryFunction(.softplus), scaled, step: "softplus")
+    return c.fromPlanes(try c.emitter.binary(.multiply, softplus, outer), x)
   }
 
-  private static let gelu = LayerMapper(Layers.gelu) { layer, scope in
+  private static let gelu = LayerMapper(Layers.gelu) { c in
     typealias Mode = LayerSchema.GeluLayerParams.GeluMode
-    let x = try layer.input(0, scope)
-    switch try layer.parameters.integer(LayerSchema.GeluLayerParams.mode) ?? 0 {
-    case Mode.exact: return try scope.unary(UnaryFunction(.gelu), x)
-    case Mode.tanhApproximation: return try scope.unary(UnaryFunction(.geluTanh), x)
+    let x = try c.input(0)
+    switch try c.integer(LayerSchema.GeluLayerParams.mode) {
+    case Mode.exact: return try c.unary(UnaryFunction(.gelu), x)
+    case Mode.tanhApproximation: return try c.unary(UnaryFunction(.geluTanh), x)
     case Mode.sigmoidApproximation:
-      let scaled = try scope.unary(UnaryFunction(.affine, a: 1.702), x, step: "scaled")
-      let gate = try scope.unary(.sigmoid, scaled, step: "gate")
-      return try scope.binary(.multiply, x, gate)
-    case let mode: throw scope.emitter.invalid("mode \(mode) is not known")
+      let scaled = try c.unary(UnaryFunction(.affine, a: 1.702), x, step: "scaled")
+      let gate = try c.unary(.sigmoid, scaled, step: "gate")
+      return try c.binary(.multiply, x, gate)
+    case let mode: throw c.emitter.invalid("mode \(mode) is not known")
     }
   }
 
-  private static let clip = LayerMapper(Layers.clip) { layer, scope in
+  private static let clip = LayerMapper(Layers.clip) { c in
     typealias Fields = LayerSchema.ClipLayerParams
-    let lower = try layer.parameters.number(Fields.minVal) ?? 0
-    let upper = try layer.parameters.number(Fields.maxVal) ?? 0
-    return try scope.unary(.clip(lower, upper), try layer.input(0, scope))
+    let lower = try c.number(Fields.minVal)
+    let upper = try c.number(Fields.maxVal)
+    return try c.unary(.clip(lower, upper), try c.input(0))
   }
 
   /// `min(x, beta)` where `x >= 0`, else `min(alpha · x, beta)`.
-  private static let clampedReLU = LayerMapper(Layers.clampedReLU) { layer, scope in
+  private static let clampedReLU = LayerMapper(Layers.clampedReLU) { c in
     typealias Fields = LayerSchema.ClampedReLULayerParams
-    let alpha = try layer.parameters.number(Fields.alpha) ?? 0
-    let beta = try layer.parameters.number(Fields.beta) ?? 0
-    let leaky = try scope.unary(UnaryFunction(.leakyRelu, a: alpha), try layer.input(0, scope), step: "leaky")
-    return try scope.unary(.clip(-.infinity, beta), leaky)
+    let alpha = try c.number(Fields.alpha)
+    let beta = try c.number(Fields.beta)
+    let leaky = try c.unary(UnaryFunction(.leakyRelu, a: alpha), try c.input(0), step: "leaky")
+    return try c.unary(.clip(-.infinity, beta), leaky)
   }
 }
 
@@ -97,14 +95,12 @@ extension LayerParameters {
   }
 }
 
-extension NetworkLayer {
+extension LayerContext {
   /// Returns a parameter with one number per channel, or one for all, as a constant that broadcasts to planes.
-  fileprivate func channels(
-    _ parameters: LayerParameters, _ field: Int, of x: Blob, step: String, _ scope: LayerScope
-  ) throws -> ValueID {
-    guard let message = try parameters.message(field) else { throw scope.emitter.invalid("\(step) is missing") }
+  fileprivate func channels(_ parameters: LayerParameters, _ field: Int, of x: Blob, step: String) throws -> ValueID {
+    guard let message = try parameters.message(field) else { throw emitter.invalid("\(step) is missing") }
     let weights = LayerWeights(message)
-    let channels = try weights.count() == 1 ? 1 : scope.planeShape(x)[1]
-    return try scope.constant(weights, channels == 1 ? [1] : [channels, 1, 1], step: step)
+    let channels = try weights.count() == 1 ? 1 : planeShape(x)[1]
+    return try constant(weights, channels == 1 ? [1] : [channels, 1, 1], step: step)
   }
 }

@@ -2,74 +2,67 @@ import KelvinGraph
 import KelvinImport
 
 extension LayerMapper {
-  private typealias Layers = NetworkSchema.NeuralNetworkLayer
-
   /// `x · Wᵀ + b` along the last axis. With four or five axes, the last three count as one.
-  static let innerProduct = LayerMapper(Layers.innerProduct) { layer, scope in
+  static let innerProduct = LayerMapper(Layers.innerProduct) { c in
     typealias Fields = LayerSchema.InnerProductLayerParams
-    let x = try layer.input(0, scope)
-    let inputs = try layer.parameters.integer(Fields.inputChannels) ?? 0
-    let outputs = try layer.parameters.integer(Fields.outputChannels) ?? 0
-    let kept = x.shape.rank >= 4 ? scope.lead(x) : Array(x.shape.dimensions.dropLast())
+    let x = try c.input(0)
+    let inputs = try c.integer(Fields.inputChannels)
+    let outputs = try c.integer(Fields.outputChannels)
+    let kept = x.shape.rank >= 4 ? c.lead(x) : Array(x.shape.dimensions.dropLast())
     let rows = kept.reduce(1, *)
     guard inputs > 0, outputs > 0, (1...5).contains(x.shape.rank) else {
-      throw scope.emitter.invalid(
-        "takes vectors of \(inputs) and gives vectors of \(outputs), but the input is \(x.shape)")
+      throw c.emitter.invalid("takes vectors of \(inputs) and gives vectors of \(outputs), but the input is \(x.shape)")
     }
     guard x.shape.count % inputs == 0, x.shape.count / inputs == rows else {
-      throw scope.emitter.invalidSizes("takes vectors of \(inputs), but the input is \(x.shape)")
+      throw c.emitter.invalidSizes("takes vectors of \(inputs), but the input is \(x.shape)")
     }
-    let weights = scope.emitter.constant(
-      try layer.weights(Fields.weights, scope).weight([outputs, inputs]), step: "weights")
-    var operands = [try scope.view(x, [rows, inputs]), weights]
-    if try layer.parameters.flag(Fields.hasBias) {
-      operands.append(try scope.constant(try layer.weights(Fields.bias, scope), [outputs], step: "bias"))
+    let weights = c.emitter.constant(try c.weights(Fields.weights).weight([outputs, inputs]), step: "weights")
+    var operands = [try c.view(x, [rows, inputs]), weights]
+    if try c.flag(Fields.hasBias) {
+      operands.append(try c.constant(try c.weights(Fields.bias), [outputs], step: "bias"))
     }
     let op = Linear(epilogue: Epilogue(hasBias: operands.count == 3))
     let sizes = kept + [outputs] + (x.shape.rank >= 4 ? [1, 1] : [])
-    return Blob(try scope.emitter.add(op, operands), Shape(sizes))
+    return Blob(try c.emitter.add(op, operands), Shape(sizes))
   }
 
   /// Looks up rows of a table, stored transposed, by the indices `[…, 1, 1, 1]`.
-  static let embedding = LayerMapper(Layers.embedding) { layer, scope in
+  static let embedding = LayerMapper(Layers.embedding) { c in
     typealias Fields = LayerSchema.EmbeddingLayerParams
-    let x = try layer.indices(0, scope)
+    let x = try c.indices(0)
     guard x.shape.rank >= 4, x.shape.dimensions.suffix(3).allSatisfy({ $0 == 1 }) else {
-      throw scope.emitter.invalid("expected [batch, 1, 1, 1], got \(x.shape)")
+      throw c.emitter.invalid("expected [batch, 1, 1, 1], got \(x.shape)")
     }
-    let size = try layer.parameters.integer(Fields.outputChannels) ?? 0
-    let rows = try layer.embed(
-      x, count: try layer.parameters.integer(Fields.inputDim) ?? 0, size: size, weights: Fields.weights,
-      bias: try layer.parameters.flag(Fields.hasBias) ? Fields.bias : nil, scope)
-    return Blob(rows, Shape(scope.lead(x) + [size, 1, 1]))
+    let size = try c.integer(Fields.outputChannels)
+    let rows = try c.embed(
+      x, count: try c.integer(Fields.inputDim), size: size, weights: Fields.weights,
+      bias: try c.flag(Fields.hasBias) ? Fields.bias : nil)
+    return Blob(rows, Shape(c.lead(x) + [size, 1, 1]))
   }
 
   /// Looks up rows of a table, stored transposed, by the indices `[…, 1]`.
-  static let embeddingND = LayerMapper(Layers.embeddingND) { layer, scope in
+  static let embeddingND = LayerMapper(Layers.embeddingND) { c in
     typealias Fields = LayerSchema.EmbeddingNDLayerParams
-    let x = try layer.indices(0, scope)
+    let x = try c.indices(0)
     guard x.shape.rank >= 2, x.shape.dimensions.last == 1 else {
-      throw scope.emitter.invalid("expected […, 1], got \(x.shape)")
+      throw c.emitter.invalid("expected […, 1], got \(x.shape)")
     }
-    let size = try layer.parameters.integer(Fields.embeddingSize) ?? 0
-    let rows = try layer.embed(
-      x, count: try layer.parameters.integer(Fields.vocabSize) ?? 0, size: size, weights: Fields.weights,
-      bias: try layer.parameters.flag(Fields.hasBias) ? Fields.bias : nil, scope)
+    let size = try c.integer(Fields.embeddingSize)
+    let rows = try c.embed(
+      x, count: try c.integer(Fields.vocabSize), size: size, weights: Fields.weights,
+      bias: try c.flag(Fields.hasBias) ? Fields.bias : nil)
     return Blob(rows, Shape(x.shape.dimensions.dropLast() + [size]))
   }
 }
 
-extension NetworkLayer {
-  fileprivate func embed(
-    _ x: Blob, count: Int, size: Int, weights: Int, bias: Int?, _ scope: LayerScope
-  ) throws -> ValueID {
-    guard count > 0, size > 0 else { throw scope.emitter.invalid("a table of \(count) rows of \(size)") }
-    let stored = scope.emitter.constant(try self.weights(weights, scope).weight([size, count]), step: "weights")
-    let table = try scope.emitter.transpose(stored, [1, 0], step: "table")
-    let rows = try scope.emitter.add(
-      Gather(axis: 0), table, try scope.view(x, [x.shape.count]), step: bias == nil ? nil : "rows")
+extension LayerContext {
+  fileprivate func embed(_ x: Blob, count: Int, size: Int, weights: Int, bias: Int?) throws -> ValueID {
+    guard count > 0, size > 0 else { throw emitter.invalid("a table of \(count) rows of \(size)") }
+    let stored = emitter.constant(try self.weights(weights).weight([size, count]), step: "weights")
+    let table = try emitter.transpose(stored, [1, 0], step: "table")
+    let rows = try emitter.add(Gather(axis: 0), table, try view(x, [x.shape.count]), step: bias == nil ? nil : "rows")
     guard let bias else { return rows }
-    let addend = try scope.constant(try self.weights(bias, scope), [size], step: "bias")
-    return try scope.emitter.binary(.add, rows, addend)
+    let addend = try constant(try self.weights(bias), [size], step: "bias")
+    return try emitter.binary(.add, rows, addend)
   }
 }

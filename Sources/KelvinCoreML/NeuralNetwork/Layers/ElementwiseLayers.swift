@@ -2,8 +2,6 @@ import KelvinGraph
 import KelvinImport
 
 extension LayerMapper {
-  private typealias Layers = NetworkSchema.NeuralNetworkLayer
-
   /// Sums, products and similar functions of several tensors, or of one tensor and a number.
   static let elementwise: [LayerMapper] =
     [
@@ -24,75 +22,73 @@ extension LayerMapper {
   private static func folding(
     _ number: Int, _ function: Binary.Function, alone: (@Sendable (Float) -> UnaryFunction)? = nil
   ) -> LayerMapper {
-    LayerMapper(number) { layer, scope in
-      let inputs = try layer.allInputs(scope)
+    LayerMapper(number) { c in
+      let inputs = try c.allInputs()
       if inputs.count == 1 {
         guard let alone else { return inputs[0] }
-        let alpha = try layer.parameters.number(LayerSchema.AddLayerParams.alpha) ?? 0
-        return try scope.unary(alone(alpha), inputs[0])
+        let alpha = try c.number(LayerSchema.AddLayerParams.alpha)
+        return try c.unary(alone(alpha), inputs[0])
       }
       var result = inputs[0]
       for (index, input) in inputs.enumerated().dropFirst() {
-        result = try scope.binary(function, result, input, step: index == inputs.count - 1 ? nil : "part")
+        result = try c.binary(function, result, input, step: index == inputs.count - 1 ? nil : "part")
       }
       return result
     }
   }
 
-  private static let average = LayerMapper(Layers.average) { layer, scope in
-    let inputs = try layer.allInputs(scope)
+  private static let average = LayerMapper(Layers.average) { c in
+    let inputs = try c.allInputs()
     var sum = inputs[0]
-    for input in inputs.dropFirst() { sum = try scope.binary(.add, sum, input, step: "sum") }
-    return try scope.unary(UnaryFunction(.affine, a: 1 / Float(inputs.count)), sum)
+    for input in inputs.dropFirst() { sum = try c.binary(.add, sum, input, step: "sum") }
+    return try c.unary(UnaryFunction(.affine, a: 1 / Float(inputs.count)), sum)
   }
 
   /// `Σ x·y` over channels; for cosine similarity divided by the norms of both.
-  private static let dot = LayerMapper(Layers.dot) { layer, scope in
-    let (x, y) = (try layer.input(0, scope), try layer.input(1, scope))
+  private static let dot = LayerMapper(Layers.dot) { c in
+    let (x, y) = (try c.input(0), try c.input(1))
     let sum = Reduce(.sum, axes: [1], keepsDimensions: true)
-    let planes = (try scope.planes(x), try scope.planes(y))
-    let products = try scope.emitter.binary(.multiply, planes.0, planes.1, step: "products")
-    guard try layer.parameters.flag(LayerSchema.DotProductLayerParams.cosineSimilarity) else {
-      return scope.fromPlanes(try scope.emitter.add(sum, products), x)
+    let planes = (try c.planes(x), try c.planes(y))
+    let products = try c.emitter.binary(.multiply, planes.0, planes.1, step: "products")
+    guard try c.flag(LayerSchema.DotProductLayerParams.cosineSimilarity) else {
+      return c.fromPlanes(try c.emitter.add(sum, products), x)
     }
-    let dot = try scope.emitter.add(sum, products, step: "dot")
+    let dot = try c.emitter.add(sum, products, step: "dot")
     let length = Reduce(.l2, axes: [1], keepsDimensions: true)
-    let lengths = try scope.emitter.binary(
-      .multiply, try scope.emitter.add(length, planes.0, step: "length"),
-      try scope.emitter.add(length, planes.1, step: "length"), step: "lengths")
-    return scope.fromPlanes(try scope.emitter.binary(.divide, dot, lengths), x)
+    let lengths = try c.emitter.binary(
+      .multiply, try c.emitter.add(length, planes.0, step: "length"),
+      try c.emitter.add(length, planes.1, step: "length"), step: "lengths")
+    return c.fromPlanes(try c.emitter.binary(.divide, dot, lengths), x)
   }
 
   /// `scale · x + bias`.
-  private static let scale = LayerMapper(Layers.scale) { layer, scope in
+  private static let scale = LayerMapper(Layers.scale) { c in
     typealias Fields = LayerSchema.ScaleLayerParams
-    let x = try layer.input(0, scope)
-    let planes = try scope.planes(x)
-    let hasBias = try layer.parameters.flag(Fields.hasBias)
-    let scale = try layer.broadcast(Fields.scale, shape: Fields.shapeScale, step: "scale", scope)
-    let scaled = try scope.emitter.binary(.multiply, planes, scale, step: hasBias ? "scaled" : nil)
-    guard hasBias else { return scope.fromPlanes(scaled, x) }
-    let bias = try layer.broadcast(Fields.bias, shape: Fields.shapeBias, step: "bias", scope)
-    return scope.fromPlanes(try scope.emitter.binary(.add, scaled, bias), x)
+    let x = try c.input(0)
+    let planes = try c.planes(x)
+    let hasBias = try c.flag(Fields.hasBias)
+    let scale = try c.broadcast(Fields.scale, shape: Fields.shapeScale, step: "scale")
+    let scaled = try c.emitter.binary(.multiply, planes, scale, step: hasBias ? "scaled" : nil)
+    guard hasBias else { return c.fromPlanes(scaled, x) }
+    let bias = try c.broadcast(Fields.bias, shape: Fields.shapeBias, step: "bias")
+    return c.fromPlanes(try c.emitter.binary(.add, scaled, bias), x)
   }
 
-  private static let bias = LayerMapper(Layers.bias) { layer, scope in
+  private static let bias = LayerMapper(Layers.bias) { c in
     typealias Fields = LayerSchema.BiasLayerParams
-    let x = try layer.input(0, scope)
-    let bias = try layer.broadcast(Fields.bias, shape: Fields.shape, step: "bias", scope)
-    return scope.fromPlanes(try scope.emitter.binary(.add, try scope.planes(x), bias), x)
+    let x = try c.input(0)
+    let bias = try c.broadcast(Fields.bias, shape: Fields.shape, step: "bias")
+    return c.fromPlanes(try c.emitter.binary(.add, try c.planes(x), bias), x)
   }
 }
 
-extension NetworkLayer {
+extension LayerContext {
   /// Returns numbers of shape `[1]`, `[C]`, `[1, H, W]` or `[C, H, W]` as a constant that broadcasts to planes.
-  fileprivate func broadcast(
-    _ field: Int, shape shapeField: Int, step: String, _ scope: LayerScope
-  ) throws -> ValueID {
-    let weights = try weights(field, scope)
-    var sizes = try parameters.integers(shapeField, limit: 8)
+  fileprivate func broadcast(_ field: Int, shape shapeField: Int, step: String) throws -> ValueID {
+    let weights = try weights(field)
+    var sizes = try integers(shapeField, limit: 8)
     if sizes.isEmpty { sizes = [try weights.count()] }
     if sizes.count == 1 { sizes += [1, 1] }
-    return try scope.constant(weights, Shape(sizes), step: step)
+    return try constant(weights, Shape(sizes), step: step)
   }
 }

@@ -2,130 +2,126 @@ import KelvinGraph
 import KelvinImport
 
 extension LayerMapper {
-  private typealias Layers = NetworkSchema.NeuralNetworkLayer
-
   static let indexing: [LayerMapper] = [
     whereNonZero,
     gather, gatherND, gatherAlongAxis, scatter, scatterND, scatterAlongAxis, oneHot, slidingWindows,
   ]
 
-  private static let gather = LayerMapper(Layers.gather) { layer, scope in
-    let value = try scope.logical(try layer.raw(0, scope))
-    let axis = try scope.emitter.axis(
-      try layer.parameters.integer(LayerSchema.GatherLayerParams.axis) ?? 0, of: value)
-    let indices = try scope.logical(try layer.indices(1, scope))
-    return scope.ranked(try scope.emitter.add(Gather(axis: axis), value, indices))
+  private static let gather = LayerMapper(Layers.gather) { c in
+    let value = try c.rawLogical(0)
+    let axis = try c.axis(LayerSchema.GatherLayerParams.axis, of: value)
+    let indices = try c.logicalIndices(1)
+    return c.ranked(try c.emitter.add(Gather(axis: axis), value, indices))
   }
 
-  private static let gatherND = LayerMapper(Layers.gatherND) { layer, scope in
-    let value = try scope.logical(try layer.raw(0, scope))
-    let indices = try scope.logical(try layer.indices(1, scope))
-    return scope.ranked(try scope.emitter.add(GatherND(batchDimensions: 0), value, indices))
+  private static let gatherND = LayerMapper(Layers.gatherND) { c in
+    let value = try c.rawLogical(0)
+    let indices = try c.logicalIndices(1)
+    return c.ranked(try c.emitter.add(GatherND(batchDimensions: 0), value, indices))
   }
 
-  private static let gatherAlongAxis = LayerMapper(Layers.gatherAlongAxis) { layer, scope in
-    let value = try scope.logical(try layer.raw(0, scope))
-    let axis = try scope.emitter.axis(
-      try layer.parameters.integer(LayerSchema.GatherAlongAxisLayerParams.axis) ?? 0, of: value)
-    let indices = try scope.logical(try layer.indices(1, scope))
-    return scope.ranked(try scope.emitter.add(GatherElements(axis: axis), value, indices))
+  private static let gatherAlongAxis = LayerMapper(Layers.gatherAlongAxis) { c in
+    let value = try c.rawLogical(0)
+    let axis = try c.axis(LayerSchema.GatherAlongAxisLayerParams.axis, of: value)
+    let indices = try c.logicalIndices(1)
+    return c.ranked(try c.emitter.add(GatherElements(axis: axis), value, indices))
   }
 
   /// Writes slices of the third input at the positions along an axis that the second input lists. In the third input,
   /// the axes of the positions replace that axis.
-  private static let scatter = LayerMapper(Layers.scatter) { layer, scope in
+  private static let scatter = LayerMapper(Layers.scatter) { c in
     typealias Fields = LayerSchema.ScatterLayerParams
-    let x = try layer.input(0, scope)
-    let value = try scope.logical(x)
-    let axis = try scope.emitter.axis(try layer.parameters.integer(Fields.axis) ?? 0, of: value)
-    let indices = try layer.indices(1, scope)
-    let (updates, reduction) = try layer.updates(Fields.mode, scope)
+    let x = try c.input(0)
+    let value = try c.logical(x)
+    let axis = try c.axis(Fields.axis, of: value)
+    let indices = try c.indices(1)
+    let (updates, reduction) = try c.updates(Fields.mode)
     let toFront = [axis] + (0..<x.shape.rank).filter { $0 != axis }
     let back = (0..<x.shape.rank).map { $0 < axis ? $0 + 1 : $0 == axis ? 0 : $0 }
     let (before, after) = (x.shape.dimensions[..<axis], x.shape.dimensions[(axis + 1)...])
     guard updates.shape.dimensions == before + indices.shape.dimensions + after else {
-      throw scope.emitter.invalid(
+      throw c.emitter.invalid(
         "its slices are \(updates.shape), expected \(Shape(before + indices.shape.dimensions + after))")
     }
-    let listed = try scope.view(updates, Shape(before + [indices.shape.count] + after))
-    let tuples = try scope.view(indices, [indices.shape.count, 1])
-    let container = try scope.emitter.transpose(value, toFront, step: "container")
-    let slices = try scope.emitter.transpose(listed, toFront, step: "slices")
+    let listed = try c.view(updates, Shape(before + [indices.shape.count] + after))
+    let tuples = try c.view(indices, [indices.shape.count, 1])
+    let container = try c.emitter.transpose(value, toFront, step: "container")
+    let slices = try c.emitter.transpose(listed, toFront, step: "slices")
     let isMoved = axis != 0
-    let result = try scope.emitter.add(
+    let result = try c.emitter.add(
       ScatterND(reduction: reduction), container, tuples, slices, step: isMoved ? "scattered" : nil)
-    return Blob(try scope.emitter.transpose(result, back), x.shape)
+    return Blob(try c.emitter.transpose(result, back), x.shape)
   }
 
-  private static let scatterND = LayerMapper(Layers.scatterND) { layer, scope in
-    let x = try layer.input(0, scope)
-    let indices = try scope.logical(try layer.indices(1, scope))
-    let (updates, reduction) = try layer.updates(LayerSchema.ScatterNDLayerParams.mode, scope)
+  private static let scatterND = LayerMapper(Layers.scatterND) { c in
+    let x = try c.input(0)
+    let indices = try c.logicalIndices(1)
+    let (updates, reduction) = try c.updates(LayerSchema.ScatterNDLayerParams.mode)
     let op = ScatterND(reduction: reduction)
-    return Blob(try scope.emitter.add(op, try scope.logical(x), indices, try scope.logical(updates)), x.shape)
+    return Blob(try c.emitter.add(op, try c.logical(x), indices, try c.logical(updates)), x.shape)
   }
 
-  private static let scatterAlongAxis = LayerMapper(Layers.scatterAlongAxis) { layer, scope in
+  private static let scatterAlongAxis = LayerMapper(Layers.scatterAlongAxis) { c in
     typealias Fields = LayerSchema.ScatterAlongAxisLayerParams
-    let x = try layer.input(0, scope)
-    let value = try scope.logical(x)
-    let axis = try scope.emitter.axis(try layer.parameters.integer(Fields.axis) ?? 0, of: value)
-    let indices = try scope.logical(try layer.indices(1, scope))
-    let (updates, reduction) = try layer.updates(Fields.mode, scope)
+    let x = try c.input(0)
+    let value = try c.logical(x)
+    let axis = try c.axis(Fields.axis, of: value)
+    let indices = try c.logicalIndices(1)
+    let (updates, reduction) = try c.updates(Fields.mode)
     let op = ScatterElements(axis: axis, reduction: reduction)
-    return Blob(try scope.emitter.add(op, value, indices, try scope.logical(updates)), x.shape)
+    return Blob(try c.emitter.add(op, value, indices, try c.logical(updates)), x.shape)
   }
 
-  private static let oneHot = LayerMapper(Layers.oneHot, valueDependent: [1, 2, 3]) { layer, scope in
+  private static let oneHot = LayerMapper(Layers.oneHot, valueDependent: [1, 2, 3]) { c in
     typealias Fields = LayerSchema.OneHotLayerParams
-    let x = try layer.indices(0, scope)
+    let x = try c.indices(0)
     func number(_ input: Int, otherwise value: Float) throws -> Float {
-      guard layer.inputs.count > input else { return value }
-      return try layer.known(input, scope).first.map(Float.init) ?? value
+      guard c.inputs.count > input else { return value }
+      return try c.known(input).first.map(Float.init) ?? value
     }
-    let stored = Float(try layer.parameters.integer(Fields.oneHotVectorSize) ?? 0)
+    let stored = Float(try c.integer(Fields.oneHotVectorSize))
     let size = Int(saturating: Double(try number(1, otherwise: stored)))
-    let on = try number(2, otherwise: try layer.parameters.number(Fields.onValue) ?? 0)
-    let off = try number(3, otherwise: try layer.parameters.number(Fields.offValue) ?? 0)
-    guard (1..<(1 << 24)).contains(size) else { throw scope.emitter.invalid("vectors of \(size) elements") }
-    let axis = try scope.emitter.axes([try layer.parameters.integer(Fields.axis) ?? 0], rank: x.shape.rank + 1)[0]
-    let indices = try scope.logical(try scope.convert(x, to: .int32))
-    let values = (scope.scalar(on, step: "on"), scope.scalar(off, step: "off"))
-    let result = try scope.emitter.oneHot(indices, count: size, axis: axis, on: values.0, off: values.1)
-    return Blob(result, scope.emitter.shape(result))
+    let on = try number(2, otherwise: try c.number(Fields.onValue))
+    let off = try number(3, otherwise: try c.number(Fields.offValue))
+    guard (1..<(1 << 24)).contains(size) else { throw c.emitter.invalid("vectors of \(size) elements") }
+    let axis = try c.emitter.axes([try c.integer(Fields.axis)], rank: x.shape.rank + 1)[0]
+    let indices = try c.logical(try c.convert(x, to: .int32))
+    let values = (c.scalar(on, step: "on"), c.scalar(off, step: "off"))
+    let result = try c.emitter.oneHot(indices, count: size, axis: axis, on: values.0, off: values.1)
+    return Blob(result, c.emitter.shape(result))
   }
 
   /// Returns the positions of nonzero elements, one per row.
-  private static let whereNonZero = LayerMapper(Layers.whereNonZero, hasDataDependentShape: true) { layer, scope in
-    let rows = try scope.emitter.nonZero(try scope.logical(try layer.input(0, scope)))
-    return Blob(rows, scope.emitter.shape(rows))
+  private static let whereNonZero = LayerMapper(Layers.whereNonZero, hasDataDependentShape: true) { c in
+    let rows = try c.emitter.nonZero(try c.logical(0))
+    return Blob(rows, c.emitter.shape(rows))
   }
 
   /// The greatest number of positions, over all windows, that a layer may list.
   private static let positionLimit = 1 << 22
 
   /// Extracts windows along an axis, which becomes two axes: one for windows, one for their elements.
-  private static let slidingWindows = LayerMapper(Layers.slidingWindows) { layer, scope in
+  private static let slidingWindows = LayerMapper(Layers.slidingWindows) { c in
     typealias Fields = LayerSchema.SlidingWindowsLayerParams
-    let value = try scope.logical(try layer.raw(0, scope))
-    let axis = try scope.emitter.axis(try layer.parameters.integer(Fields.axis) ?? 0, of: value)
-    let size = try layer.parameters.integer(Fields.windowSize) ?? 0
-    let step = try layer.parameters.integer(Fields.step, default: 1)
-    let length = scope.emitter.shape(value)[axis]
+    let value = try c.rawLogical(0)
+    let axis = try c.axis(Fields.axis, of: value)
+    let size = try c.integer(Fields.windowSize)
+    let step = try c.integer(Fields.step, default: 1)
+    let length = c.emitter.shape(value)[axis]
     guard size > 0, step > 0, size <= length else {
-      throw scope.emitter.invalid("windows of \(size) by \(step) along an axis of \(length)")
+      throw c.emitter.invalid("windows of \(size) by \(step) along an axis of \(length)")
     }
     let count = (length - size) / step + 1
     let (total, overflow) = count.multipliedReportingOverflow(by: size)
     guard !overflow, total <= positionLimit else {
-      throw scope.emitter.invalid(
+      throw c.emitter.invalid(
         "\(count) windows of \(size) elements, expected at most \(positionLimit) positions; use a larger step")
     }
     guard Int32(exactly: (count - 1) * step + size) != nil else {
-      throw scope.emitter.invalid("windows that reach beyond \(Int32.max) elements")
+      throw c.emitter.invalid("windows that reach beyond \(Int32.max) elements")
     }
     let type = TensorType(.int32, [count, size])
-    let indices = scope.emitter.constant(
+    let indices = c.emitter.constant(
       Weight(type) {
         Tensor(
           type,
@@ -136,24 +132,24 @@ extension LayerMapper {
             }
           })
       }, step: "positions")
-    return scope.ranked(try scope.emitter.add(Gather(axis: axis), value, indices))
+    return c.ranked(try c.emitter.add(Gather(axis: axis), value, indices))
   }
 }
 
-extension NetworkLayer {
+extension LayerContext {
   /// Returns the third input of a scatter, and how it is combined with the first.
-  fileprivate func updates(_ field: Int, _ scope: LayerScope) throws -> (Blob, ScatterReduction) {
+  fileprivate func updates(_ field: Int) throws -> (Blob, ScatterReduction) {
     typealias Mode = LayerSchema.ScatterMode
-    let updates = try input(2, scope)
-    switch try parameters.integer(field) ?? 0 {
+    let updates = try input(2)
+    switch try integer(field) {
     case Mode.scatterUpdate: return (updates, .replace)
     case Mode.scatterAdd: return (updates, .add)
-    case Mode.scatterSub: return (try scope.unary(UnaryFunction(.negate), updates, step: "negated"), .add)
+    case Mode.scatterSub: return (try unary(UnaryFunction(.negate), updates, step: "negated"), .add)
     case Mode.scatterMul: return (updates, .multiply)
-    case Mode.scatterDiv: return (try scope.unary(UnaryFunction(.reciprocal), updates, step: "inverse"), .multiply)
+    case Mode.scatterDiv: return (try unary(UnaryFunction(.reciprocal), updates, step: "inverse"), .multiply)
     case Mode.scatterMax: return (updates, .maximum)
     case Mode.scatterMin: return (updates, .minimum)
-    case let mode: throw scope.emitter.invalid("mode \(mode) is not known")
+    case let mode: throw emitter.invalid("mode \(mode) is not known")
     }
   }
 }

@@ -2,8 +2,6 @@ import KelvinGraph
 import KelvinImport
 
 extension LayerMapper {
-  private typealias Layers = NetworkSchema.NeuralNetworkLayer
-
   /// Comparisons, logic and selection. Layers read boolean values as the numbers 1 and 0.
   static let logic: [LayerMapper] =
     [logicalNot, whereBroadcastable]
@@ -16,48 +14,47 @@ extension LayerMapper {
       (Layers.greaterEqual, .greaterOrEqual, LayerSchema.GreaterEqualLayerParams.alpha),
     ].map { (number: Int, function: Compare.Function, alpha: Int) in comparison(number, function, alpha: alpha) }
     + [
-      (Layers.logicalAnd, Binary.Function.logicalAnd), (Layers.logicalOr, .logicalOr), (Layers.logicalXor, .logicalXor),
+      (Layers.logicalAnd, .logicalAnd), (Layers.logicalOr, .logicalOr), (Layers.logicalXor, .logicalXor),
     ].map { (number: Int, function: Binary.Function) in
-      LayerMapper(number) { layer, scope in
-        let (x, y) = (try layer.truth(0, scope), try layer.truth(1, scope))
-        return try scope.binary(function, x, y)
+      LayerMapper(number) { c in
+        let (x, y) = (try c.truth(0), try c.truth(1))
+        return try c.binary(function, x, y)
       }
     }
 
   /// Returns a mapper that compares with a second input, or with a number.
   private static func comparison(_ number: Int, _ function: Compare.Function, alpha: Int) -> LayerMapper {
-    LayerMapper(number) { layer, scope in
-      let x = try layer.input(0, scope)
-      if layer.inputs.count == 1 {
-        let number = scope.scalar(try layer.parameters.number(alpha) ?? 0, step: "number")
-        return Blob(try scope.emitter.add(Compare(function), x.id, number), x.shape)
+    LayerMapper(number) { c in
+      let x = try c.input(0)
+      if c.inputs.count == 1 {
+        let number = c.scalar(try c.number(alpha), step: "number")
+        return Blob(try c.emitter.add(Compare(function), x.id, number), x.shape)
       }
-      let (left, right, shape) = try scope.aligned(x, try layer.input(1, scope))
-      return Blob(try scope.emitter.add(Compare(function), left, right), shape)
+      let (left, right, shape) = try c.aligned(x, try c.input(1))
+      return Blob(try c.emitter.add(Compare(function), left, right), shape)
     }
   }
 
-  private static let logicalNot = LayerMapper(Layers.logicalNot) { layer, scope in
-    try scope.unary(UnaryFunction(.logicalNot), try layer.truth(0, scope))
+  private static let logicalNot = LayerMapper(Layers.logicalNot) { c in
+    try c.unary(UnaryFunction(.logicalNot), try c.truth(0))
   }
 
   /// Selects the second input where the first is true, else the third.
-  private static let whereBroadcastable = LayerMapper(Layers.whereBroadcastable) { layer, scope in
-    let condition = try layer.truth(0, scope)
-    let (x, y) = (try layer.input(1, scope), try layer.input(2, scope))
-    let result = try scope.emitter.add(
-      Select(), try scope.logical(condition), try scope.logical(x), try scope.logical(y))
-    return Blob(result, scope.emitter.shape(result))
+  private static let whereBroadcastable = LayerMapper(Layers.whereBroadcastable) { c in
+    let condition = try c.truth(0)
+    let (x, y) = (try c.input(1), try c.input(2))
+    let result = try c.emitter.add(Select(), try c.logical(condition), try c.logical(x), try c.logical(y))
+    return Blob(result, c.emitter.shape(result))
   }
 }
 
-extension NetworkLayer {
+extension LayerContext {
   /// Returns an input as booleans: every nonzero number is true.
-  fileprivate func truth(_ index: Int, _ scope: LayerScope) throws -> Blob {
-    let blob = try raw(index, scope)
-    if scope.emitter.scalar(blob.id) == .bool { return blob }
-    let x = try scope.convert(blob, to: .float32)
-    let zero = scope.scalar(0, step: "zero")
-    return Blob(try scope.emitter.add(Compare(.notEqual), x.id, zero, step: "truth"), blob.shape)
+  fileprivate func truth(_ index: Int) throws -> Blob {
+    let blob = try raw(index)
+    if emitter.scalar(blob.id) == .bool { return blob }
+    let x = try convert(blob, to: .float32)
+    let zero = scalar(0, step: "zero")
+    return Blob(try emitter.add(Compare(.notEqual), x.id, zero, step: "truth"), blob.shape)
   }
 }

@@ -2,56 +2,51 @@ import KelvinGraph
 import KelvinImport
 
 extension LayerMapper {
-  private typealias Layers = NetworkSchema.NeuralNetworkLayer
-
   /// Multiplies two inputs by NumPy's rules, or one input with a matrix of the layer, stored transposed.
-  static let batchedMatmul = LayerMapper(Layers.batchedMatmul) { layer, scope in
+  static let batchedMatmul = LayerMapper(Layers.batchedMatmul) { c in
     typealias Fields = LayerSchema.BatchedMatMulLayerParams
-    let x = try layer.input(0, scope)
-    guard layer.inputs.count == 1 else {
-      let y = try layer.input(1, scope)
+    let x = try c.input(0)
+    guard c.inputs.count == 1 else {
+      let y = try c.input(1)
       // A vector counts as a row or a column, whose axis stays in the result.
       let isRow = x.shape.rank == 1
       let isColumn = y.shape.rank == 1
-      let left = isRow ? try scope.view(x, [1, x.shape[0]]) : try scope.logical(x)
-      let right = isColumn ? try scope.view(y, [y.shape[0], 1]) : try scope.logical(y)
-      return scope.ranked(
-        try scope.emitter.matmul(
-          left, right, transposesX: try layer.parameters.flag(Fields.transposeA) && !isRow,
-          transposesY: try layer.parameters.flag(Fields.transposeB) && !isColumn))
+      let left = isRow ? try c.view(x, [1, x.shape[0]]) : try c.logical(x)
+      let right = isColumn ? try c.view(y, [y.shape[0], 1]) : try c.logical(y)
+      return c.ranked(
+        try c.emitter.matmul(
+          left, right, transposesX: try c.flag(Fields.transposeA) && !isRow,
+          transposesY: try c.flag(Fields.transposeB) && !isColumn))
     }
-    let inputs = try layer.parameters.integer(Fields.weightMatrixFirstDimension) ?? 0
-    let outputs = try layer.parameters.integer(Fields.weightMatrixSecondDimension) ?? 0
-    guard inputs > 0, outputs > 0 else { throw scope.emitter.invalid("a matrix of \(inputs) × \(outputs)") }
-    let weights = scope.emitter.constant(
-      try layer.weights(Fields.weights, scope).weight([outputs, inputs]), step: "weights")
-    var operands = [try scope.logical(x), weights]
-    if try layer.parameters.flag(Fields.hasBias) {
-      operands.append(try scope.constant(try layer.weights(Fields.bias, scope), [outputs], step: "bias"))
+    let inputs = try c.integer(Fields.weightMatrixFirstDimension)
+    let outputs = try c.integer(Fields.weightMatrixSecondDimension)
+    guard inputs > 0, outputs > 0 else { throw c.emitter.invalid("a matrix of \(inputs) × \(outputs)") }
+    let weights = c.emitter.constant(try c.weights(Fields.weights).weight([outputs, inputs]), step: "weights")
+    var operands = [try c.logical(x), weights]
+    if try c.flag(Fields.hasBias) {
+      operands.append(try c.constant(try c.weights(Fields.bias), [outputs], step: "bias"))
     }
-    return scope.ranked(
-      try scope.emitter.add(Linear(epilogue: Epilogue(hasBias: operands.count == 3)), operands))
+    return c.ranked(try c.emitter.add(Linear(epilogue: Epilogue(hasBias: operands.count == 3)), operands))
   }
 
   /// Suppresses boxes. The inputs are boxes, scores and optionally the two thresholds and the number of boxes.
-  static let nonMaximumSuppression = LayerMapper(several: Layers.nonMaximumSuppression, valueDependent: [4]) {
-    layer, scope in
+  static let nonMaximumSuppression = LayerMapper(several: Layers.nonMaximumSuppression, valueDependent: [4]) { c in
     typealias Fields = LayerSchema.NonMaximumSuppressionLayerParams
-    let (boxes, scores) = (try layer.input(0, scope), try layer.input(1, scope))
+    let (boxes, scores) = (try c.input(0), try c.input(1))
     func threshold(_ input: Int, _ field: Int, _ step: String) throws -> ValueID {
-      if layer.inputs.count > input { return try scope.view(try layer.input(input, scope), []) }
-      return scope.scalar(try layer.parameters.number(field) ?? 0, step: step)
+      if c.inputs.count > input { return try c.view(try c.input(input), []) }
+      return c.scalar(try c.number(field), step: step)
     }
-    let known = layer.inputs.count > 4 ? try layer.knownIntegers(4, scope).first : nil
+    let known = c.inputs.count > 4 ? try c.knownIntegers(4).first : nil
     let op = NonMaximumSuppression(
-      maximumBoxes: try known ?? layer.parameters.integer(Fields.maxBoxes) ?? 0,
-      isPerClass: try layer.parameters.flag(Fields.perClassSuppression))
-    let results = try scope.emitter.addAll(
+      maximumBoxes: try known ?? c.integer(Fields.maxBoxes),
+      isPerClass: try c.flag(Fields.perClassSuppression))
+    let results = try c.emitter.addAll(
       op,
       [
-        try scope.logical(boxes), try scope.logical(scores), try threshold(2, Fields.iouThreshold, "overlap"),
+        try c.logical(boxes), try c.logical(scores), try threshold(2, Fields.iouThreshold, "overlap"),
         try threshold(3, Fields.scoreThreshold, "least_score"),
       ])
-    return results.map { scope.ranked($0) }
+    return results.map { c.ranked($0) }
   }
 }

@@ -2,71 +2,63 @@ import KelvinGraph
 import KelvinImport
 
 extension LayerMapper {
-  private typealias Layers = NetworkSchema.NeuralNetworkLayer
-
   /// Recurrent layers over `[Sequence, Batch, Channel, 1, 1]`.
   static let recurrences: [LayerMapper] = [simpleRecurrent, gru, uniDirectionalLSTM, biDirectionalLSTM]
 
-  private static let simpleRecurrent = LayerMapper(several: Layers.simpleRecurrent) { layer, scope in
+  private static let simpleRecurrent = LayerMapper(several: Layers.simpleRecurrent) { c in
     typealias Fields = LayerSchema.SimpleRecurrentLayerParams
-    let reader = GateReader(layer.parameters, layer.parameters, scope)
+    let reader = GateReader(parameters: c.parameters, weights: c.parameters, emitter: c.emitter)
     let sizes = try reader.sizes(Fields.inputVectorSize, Fields.outputVectorSize)
-    let function = try layer.parameters.message(Fields.activation).flatMap { try $0.recurrentFunction() }
+    let function = try c.message(Fields.activation).flatMap { try $0.recurrentFunction() }
     var direction = Direction(
-      Recurrence(
-        .simple, [function ?? .sigmoid], isReversed: try layer.parameters.flag(Fields.reverseInput),
-        gateLimit: gateLimit),
+      Recurrence(.simple, [function ?? .sigmoid], isReversed: try c.flag(Fields.reverseInput), gateLimit: gateLimit),
       try reader.joined([Fields.weightMatrix], [sizes.hidden, sizes.input], "weights"),
       try reader.joined([Fields.recursionMatrix], [sizes.hidden, sizes.hidden], "recurrent_weights"))
-    if try layer.parameters.flag(Fields.hasBiasVector) {
+    if try c.flag(Fields.hasBiasVector) {
       direction.bias = try reader.joined([Fields.biasVector], [sizes.hidden], "bias")
     }
-    return try layer.recurrent([direction], returnsSequence: layer.parameters.flag(Fields.sequenceOutput), scope)
+    return try c.recurrent([direction], returnsSequence: c.flag(Fields.sequenceOutput))
   }
 
   /// A gated recurrent unit that resets before its product.
-  private static let gru = LayerMapper(several: Layers.gru) { layer, scope in
+  private static let gru = LayerMapper(several: Layers.gru) { c in
     typealias Fields = LayerSchema.GRULayerParams
-    let reader = GateReader(layer.parameters, layer.parameters, scope)
+    let reader = GateReader(parameters: c.parameters, weights: c.parameters, emitter: c.emitter)
     let sizes = try reader.sizes(Fields.inputVectorSize, Fields.outputVectorSize)
     let functions = try reader.functions(Fields.activations, count: 2)
     var direction = Direction(
-      Recurrence(
-        .gru, functions, isReversed: try layer.parameters.flag(Fields.reverseInput), gateLimit: gateLimit),
+      Recurrence(.gru, functions, isReversed: try c.flag(Fields.reverseInput), gateLimit: gateLimit),
       try reader.joined(
         [Fields.updateGateWeightMatrix, Fields.resetGateWeightMatrix, Fields.outputGateWeightMatrix],
         [sizes.hidden, sizes.input], "weights"),
       try reader.joined(
         [Fields.updateGateRecursionMatrix, Fields.resetGateRecursionMatrix, Fields.outputGateRecursionMatrix],
         [sizes.hidden, sizes.hidden], "recurrent_weights"))
-    if try layer.parameters.flag(Fields.hasBiasVectors) {
+    if try c.flag(Fields.hasBiasVectors) {
       direction.bias = try reader.joined(
         [Fields.updateGateBiasVector, Fields.resetGateBiasVector, Fields.outputGateBiasVector], [sizes.hidden], "bias")
     }
-    return try layer.recurrent([direction], returnsSequence: layer.parameters.flag(Fields.sequenceOutput), scope)
+    return try c.recurrent([direction], returnsSequence: c.flag(Fields.sequenceOutput))
   }
 
-  private static let uniDirectionalLSTM = LayerMapper(several: Layers.uniDirectionalLSTM) { layer, scope in
+  private static let uniDirectionalLSTM = LayerMapper(several: Layers.uniDirectionalLSTM) { c in
     typealias Fields = LayerSchema.UniDirectionalLSTMLayerParams
-    guard let weights = try layer.parameters.messages(Fields.weightParams).first else {
-      throw scope.emitter.invalid("it has no weights")
+    guard let weights = try c.parameters.messages(Fields.weightParams).first else {
+      throw c.emitter.invalid("it has no weights")
     }
-    let way = try layer.direction(
-      weights, functions: Fields.activations, isReversed: layer.parameters.flag(Fields.reverseInput), "", scope)
-    return try layer.recurrent([way], returnsSequence: layer.lstmFlag(LayerSchema.LSTMParams.sequenceOutput), scope)
+    let way = try c.direction(weights, functions: Fields.activations, isReversed: c.flag(Fields.reverseInput), "")
+    return try c.recurrent([way], returnsSequence: c.lstmFlag(LayerSchema.LSTMParams.sequenceOutput))
   }
 
-  private static let biDirectionalLSTM = LayerMapper(several: Layers.biDirectionalLSTM) { layer, scope in
+  private static let biDirectionalLSTM = LayerMapper(several: Layers.biDirectionalLSTM) { c in
     typealias Fields = LayerSchema.BiDirectionalLSTMLayerParams
-    let weights = try layer.parameters.messages(Fields.weightParams)
-    guard weights.count == 2 else { throw scope.emitter.invalid("weights of \(weights.count) directions, expected 2") }
+    let weights = try c.parameters.messages(Fields.weightParams)
+    guard weights.count == 2 else { throw c.emitter.invalid("weights of \(weights.count) directions, expected 2") }
     let ways = [
-      try layer.direction(
-        weights[0], functions: Fields.activationsForwardLSTM, isReversed: false, "forward_", scope),
-      try layer.direction(
-        weights[1], functions: Fields.activationsBackwardLSTM, isReversed: true, "backward_", scope),
+      try c.direction(weights[0], functions: Fields.activationsForwardLSTM, isReversed: false, "forward_"),
+      try c.direction(weights[1], functions: Fields.activationsBackwardLSTM, isReversed: true, "backward_"),
     ]
-    return try layer.recurrent(ways, returnsSequence: layer.lstmFlag(LayerSchema.LSTMParams.sequenceOutput), scope)
+    return try c.recurrent(ways, returnsSequence: c.lstmFlag(LayerSchema.LSTMParams.sequenceOutput))
   }
 }
 
@@ -94,38 +86,32 @@ private struct Direction {
 private struct GateReader {
   let parameters: LayerParameters
   let weights: LayerParameters
-  let scope: LayerScope
-
-  init(_ parameters: LayerParameters, _ weights: LayerParameters, _ scope: LayerScope) {
-    self.parameters = parameters
-    self.weights = weights
-    self.scope = scope
-  }
+  let emitter: Emitter
 
   func sizes(_ input: Int, _ output: Int) throws -> (input: Int, hidden: Int) {
     let sizes = (input: try parameters.integer(input) ?? 0, hidden: try parameters.integer(output) ?? 0)
     guard sizes.input > 0, sizes.hidden > 0 else {
-      throw scope.emitter.invalid("vectors of \(sizes.input) in and \(sizes.hidden) out")
+      throw emitter.invalid("vectors of \(sizes.input) in and \(sizes.hidden) out")
     }
     return sizes
   }
 
   func joined(_ fields: [Int], _ shape: Shape, _ step: String) throws -> ValueID {
     let gates = try fields.map { field in
-      guard let gate = try weights.message(field) else { throw scope.emitter.invalid("\(step): a gate has none") }
+      guard let gate = try weights.message(field) else { throw emitter.invalid("\(step): a gate has none") }
       return try LayerWeights(gate).weight(shape)
     }
-    return scope.emitter.constant(gates.count == 1 ? gates[0] : .joined(gates), step: step)
+    return emitter.constant(gates.count == 1 ? gates[0] : .joined(gates), step: step)
   }
 
   func functions(_ field: Int, count: Int) throws -> [UnaryFunction] {
     let functions = try parameters.messages(field)
     guard functions.count == count else {
-      throw scope.emitter.invalid("\(functions.count) activations, expected \(count)")
+      throw emitter.invalid("\(functions.count) activations, expected \(count)")
     }
     return try functions.map { function in
       guard let known = try function.recurrentFunction() else {
-        throw scope.emitter.invalid("the function of a gate is not known")
+        throw emitter.invalid("the function of a gate is not known")
       }
       return known
     }
@@ -146,20 +132,20 @@ extension LayerParameters {
   }
 }
 
-extension NetworkLayer {
+extension LayerContext {
   /// Returns the parameters that both LSTM layers have in the same field.
   fileprivate func lstm() throws -> LayerParameters? {
-    try parameters.message(LayerSchema.UniDirectionalLSTMLayerParams.params)
+    try message(LayerSchema.UniDirectionalLSTMLayerParams.params)
   }
 
   fileprivate func lstmFlag(_ field: Int) throws -> Bool { try lstm()?.flag(field) ?? false }
 
   fileprivate func direction(
-    _ weights: LayerParameters, functions: Int, isReversed: Bool, _ prefix: String, _ scope: LayerScope
+    _ weights: LayerParameters, functions: Int, isReversed: Bool, _ prefix: String
   ) throws -> Direction {
     typealias Fields = LayerSchema.LSTMParams
     typealias Weights = LayerSchema.LSTMWeightParams
-    let reader = GateReader(parameters, weights, scope)
+    let reader = GateReader(parameters: parameters, weights: weights, emitter: emitter)
     let sizes = try reader.sizes(
       LayerSchema.UniDirectionalLSTMLayerParams.inputVectorSize,
       LayerSchema.UniDirectionalLSTMLayerParams.outputVectorSize)
@@ -190,10 +176,10 @@ extension NetworkLayer {
     }
     if try lstmFlag(Fields.forgetBias) {
       let ones = (0..<4).flatMap { gate in [Float](repeating: gate == 1 ? 1 : 0, count: sizes.hidden) }
-      let forget = scope.emitter.constant(Weight(Tensor(ones, [ones.count])), step: "\(prefix)forget_bias")
+      let forget = emitter.constant(Weight(Tensor(ones, [ones.count])), step: "\(prefix)forget_bias")
       direction.bias =
         try direction.bias.map {
-          try scope.emitter.binary(.add, $0, forget, step: "\(prefix)bias_sum")
+          try emitter.binary(.add, $0, forget, step: "\(prefix)bias_sum")
         } ?? forget
     }
     if op.hasPeepholes {
@@ -206,16 +192,13 @@ extension NetworkLayer {
 
   /// Emits the recurrences and returns the sequence or its last step, followed by as many states of each direction as
   /// the layer has outputs for. The sequence of a single reversed direction is in the order of computation.
-  fileprivate func recurrent(
-    _ directions: [Direction], returnsSequence: Bool, _ scope: LayerScope
-  ) throws -> [Blob] {
-    let emitter = scope.emitter
-    let x = try input(0, scope)
+  fileprivate func recurrent(_ directions: [Direction], returnsSequence: Bool) throws -> [Blob] {
+    let x = try input(0)
     guard x.shape.rank == 5, x.shape[3] == 1, x.shape[4] == 1 else {
       throw emitter.invalid("expected [sequence, batch, channels, 1, 1], got \(x.shape)")
     }
     let (steps, batch) = (x.shape[0], x.shape[1])
-    let sequence = try scope.view(x, Shape([steps, batch, x.shape[2]]))
+    let sequence = try view(x, Shape([steps, batch, x.shape[2]]))
     let states = directions[0].op.cell == .lstm ? 2 : 1
     guard [1, 1 + states * directions.count].contains(inputs.count) else {
       throw emitter.invalid("\(inputs.count) inputs, expected 1 or \(1 + states * directions.count)")
@@ -226,7 +209,7 @@ extension NetworkLayer {
       func state(_ state: Int) throws -> ValueID? {
         let place = 1 + index * states + state
         guard place < inputs.count, state < states else { return nil }
-        return try scope.view(try input(place, scope), [batch, hidden])
+        return try view(try input(place), [batch, hidden])
       }
       let layer = RecurrentLayer(
         op: direction.op, input: sequence, inputWeights: direction.weights,

@@ -2,24 +2,21 @@ import KelvinGraph
 import KelvinImport
 
 extension LayerMapper {
-  private typealias Layers = NetworkSchema.NeuralNetworkLayer
-
-  static let upsample = LayerMapper(Layers.upsample) { layer, scope in
+  static let upsample = LayerMapper(Layers.upsample) { c in
     typealias Fields = LayerSchema.UpsampleLayerParams
-    let x = try layer.input(0, scope)
-    let planes = try scope.planes(x)
-    let shape = scope.emitter.shape(planes)
-    let fractions = try layer.parameters.numbers(Fields.fractionalScalingFactor, limit: 16).map(Double.init)
-    let factors =
-      fractions.count == 2 ? fractions : try layer.pair(Fields.scalingFactor, default: 1, scope).map(Double.init)
-    let isLinear = try layer.parameters.integer(Fields.mode) ?? 0 == Fields.InterpolationMode.bilinear
-    let alignment = try layer.parameters.integer(Fields.linearUpsampleMode) ?? 0
+    let x = try c.input(0)
+    let planes = try c.planes(x)
+    let shape = c.emitter.shape(planes)
+    let fractions = try c.parameters.numbers(Fields.fractionalScalingFactor, limit: 16).map(Double.init)
+    let factors = fractions.count == 2 ? fractions : try c.pair(Fields.scalingFactor, default: 1).map(Double.init)
+    let isLinear = try c.integer(Fields.mode) == Fields.InterpolationMode.bilinear
+    let alignment = try c.integer(Fields.linearUpsampleMode)
     var axes: [ResizeAxis] = []
     for (index, factor) in factors.enumerated() {
       let size = shape[2 + index]
       // The product is rounded to float32 like the factor, so that 60 · 0.35 is 21.
       let scaled = Double(Float(size) * Float(factor)).rounded(.down)
-      guard scaled >= 1, scaled < 0x1p31 else { throw scope.emitter.invalid("\(shape) by a factor of \(factor)") }
+      guard scaled >= 1, scaled < 0x1p31 else { throw c.emitter.invalid("\(shape) by a factor of \(factor)") }
       let grid: Grid
       if !isLinear {
         grid = Grid(scale: 1 / factor, offset: 0.5 / factor)
@@ -35,57 +32,57 @@ extension LayerMapper {
       axes.append(ResizeAxis(axis: 2 + index, size: Int(scaled), scale: grid.scale, offset: grid.offset))
     }
     let op = Resize(axes: axes, interpolation: isLinear ? .linear : .nearest(.floor))
-    return scope.fromPlanes(try scope.emitter.add(op, planes), x)
+    return c.fromPlanes(try c.emitter.add(op, planes), x)
   }
 
-  static let resizeBilinear = LayerMapper(Layers.resizeBilinear) { layer, scope in
+  static let resizeBilinear = LayerMapper(Layers.resizeBilinear) { c in
     typealias Fields = LayerSchema.ResizeBilinearLayerParams
-    let x = try layer.input(0, scope)
-    let planes = try scope.planes(x)
-    let shape = scope.emitter.shape(planes)
-    let targets = try layer.pair(Fields.targetSize, default: 1, scope)
-    let method = try layer.parameters.message(Fields.mode)?.integer(LayerSchema.SamplingMode.samplingMethod) ?? 0
+    let x = try c.input(0)
+    let planes = try c.planes(x)
+    let shape = c.emitter.shape(planes)
+    let targets = try c.pair(Fields.targetSize, default: 1)
+    let method = try c.message(Fields.mode)?.integer(LayerSchema.SamplingMode.samplingMethod) ?? 0
     var axes: [ResizeAxis] = []
     for (index, target) in targets.enumerated() {
-      guard (1..<(1 << 31)).contains(target) else { throw scope.emitter.invalid("a target size of \(target)") }
+      guard (1..<(1 << 31)).contains(target) else { throw c.emitter.invalid("a target size of \(target)") }
       guard let grid = Grid(method: method, from: shape[2 + index], to: target) else {
-        throw scope.emitter.invalid("sampling method \(method) is not known")
+        throw c.emitter.invalid("sampling method \(method) is not known")
       }
       axes.append(ResizeAxis(axis: 2 + index, size: target, scale: grid.scale, offset: grid.offset))
     }
-    return scope.fromPlanes(try scope.emitter.add(Resize(axes: axes, interpolation: .linear), planes), x)
+    return c.fromPlanes(try c.emitter.add(Resize(axes: axes, interpolation: .linear), planes), x)
   }
 }
 
 extension LayerMapper {
   /// Crops boxes of images and resizes them: `[N, images, C, H, W]`.
-  static let cropResize = LayerMapper(Layers.cropResize) { layer, scope in
+  static let cropResize = LayerMapper(Layers.cropResize) { c in
     typealias Fields = LayerSchema.CropResizeLayerParams
     typealias Boxes = LayerSchema.BoxCoordinatesMode
     typealias Method = LayerSchema.SamplingMode.Method
-    let (x, regions) = (try layer.input(0, scope), try layer.input(1, scope))
-    let mode = try layer.parameters.message(Fields.boxIndicesMode)?.integer(Boxes.boxMode) ?? 0
-    let method = try layer.parameters.message(Fields.mode)?.integer(LayerSchema.SamplingMode.samplingMethod) ?? 0
+    let (x, regions) = (try c.input(0), try c.input(1))
+    let mode = try c.message(Fields.boxIndicesMode)?.integer(Boxes.boxMode) ?? 0
+    let method = try c.message(Fields.mode)?.integer(LayerSchema.SamplingMode.samplingMethod) ?? 0
     let spacing: BoxCrop.Spacing
     switch method {
     case Method.strictAlignEndpointsMode: spacing = .endpoints(alone: 0)
     case Method.alignEndpointsMode: spacing = .endpoints(alone: 0.5)
     case Method.upsampleMode: spacing = .upsampling
     case Method.roiAlignMode: spacing = .offset
-    default: throw scope.emitter.invalid("sampling method \(method) is not known")
+    default: throw c.emitter.invalid("sampling method \(method) is not known")
     }
-    guard (0...3).contains(mode) else { throw scope.emitter.invalid("box mode \(mode) is not known") }
+    guard (0...3).contains(mode) else { throw c.emitter.invalid("box mode \(mode) is not known") }
     let crop = BoxCrop(
-      boxes: try scope.emitter.boxes(try scope.logical(regions)),
+      boxes: try c.emitter.boxes(try c.logical(regions)),
       format: BoxCrop.Format(
         hasCorners: mode == Boxes.Coordinates.cornersHeightFirst || mode == Boxes.Coordinates.cornersWidthFirst,
         isHeightFirst: mode == Boxes.Coordinates.cornersHeightFirst || mode == Boxes.Coordinates.centerSizeHeightFirst),
-      isNormalized: try layer.parameters.flag(Fields.normalizedCoordinates),
-      factor: try layer.parameters.number(Fields.spatialScale, default: 1),
-      targets: try layer.pair(Fields.targetSize, default: 1, scope), spacing: spacing,
+      isNormalized: try c.flag(Fields.normalizedCoordinates),
+      factor: try c.number(Fields.spatialScale, default: 1),
+      targets: try c.pair(Fields.targetSize, default: 1), spacing: spacing,
       outside: .extrapolation(0), staysInside: true)
-    let result = try scope.emitter.crop(try scope.planes(x), crop)
-    return Blob(result, scope.emitter.shape(result))
+    let result = try c.emitter.crop(try c.planes(x), crop)
+    return Blob(result, c.emitter.shape(result))
   }
 }
 
