@@ -168,9 +168,13 @@ let package = Package(
         "KelvinMeasurements", "KelvinThermal", "KelvinReport", "KelvinRuntime",
       ],
       path: "Tests/TestSupport", swiftSettings: strict),
+    .target(
+      name: "ConformanceChecks", dependencies: ["KelvinBasics", "KelvinGraph", "KelvinDevices", "KelvinConformance"],
+      path: "Tests/ConformanceChecks", swiftSettings: strict),
     test("KelvinBasicsTests", "KelvinBasics"),
     test(
       "KelvinGraphTests", "KelvinBasics", "KelvinGraph", "KelvinPasses", "KelvinDevices", "KelvinConformance",
+      "ConformanceChecks",
       "KelvinReference", "TestSupport"),
     test(
       "KelvinHostOperationsTests", "KelvinBasics", "KelvinHostOperations", "KelvinGraph", "KelvinImages", "TestSupport"),
@@ -179,6 +183,7 @@ let package = Package(
     test("KelvinImagesTests", "KelvinBasics", "KelvinImages", "TestSupport"),
     test(
       "KelvinPassesTests", "KelvinBasics", "KelvinPasses", "KelvinGraph", "KelvinDevices", "KelvinConformance",
+      "ConformanceChecks",
       "KelvinCPU",
       "KelvinReference",
       "TestSupport"),
@@ -188,20 +193,21 @@ let package = Package(
       "KelvinPasses", "KelvinGraph", "KelvinReference", "TestSupport"),
     test(
       "KelvinCPUTests", "CAllocationCounter", "CKelvinKernels", "CKernelChecks", "KelvinBasics", "KelvinGraph",
-      "KelvinDevices", "KelvinConformance", "KelvinReference", "KelvinCPU", "TestSupport"),
+      "KelvinDevices", "KelvinConformance", "ConformanceChecks", "KelvinReference", "KelvinCPU", "TestSupport"),
     test(
-      "KelvinDevicesTests", "KelvinBasics", "KelvinDevices", "KelvinGraph", "KelvinConformance", "KelvinReference",
+      "KelvinDevicesTests", "KelvinBasics", "KelvinDevices", "KelvinGraph", "KelvinConformance", "ConformanceChecks",
+      "KelvinReference",
       "TestSupport"),
     test("KelvinGPUTests", "KelvinBasics", "KelvinGPU", "KelvinGraph", "KelvinDevices"),
     test(
       "KelvinVulkanTests", "CKelvinShaders", "KelvinBasics", "KelvinVulkan", "KelvinReference", "KelvinGraph",
-      "KelvinDevices", "KelvinConformance", "TestSupport"),
+      "KelvinDevices", "KelvinConformance", "ConformanceChecks", "TestSupport"),
     test(
       "KelvinOpenCLTests", "KelvinBasics", "KelvinOpenCL", "KelvinReference", "KelvinGraph", "KelvinDevices",
-      "KelvinConformance", "TestSupport"),
+      "KelvinConformance", "ConformanceChecks", "TestSupport"),
     test(
       "FaultTests", "CFaultyDrivers", "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinImages", "KelvinDevices",
-      "KelvinConformance",
+      "KelvinConformance", "ConformanceChecks",
       "KelvinReference", "KelvinCPU", "KelvinVulkan", "KelvinOpenCL", "KelvinPlanning", "KelvinRuntime",
       "KelvinFeatures", "KelvinEngine", "TestSupport"
     ),
@@ -213,7 +219,7 @@ let package = Package(
       "TestSupport"),
     test(
       "KelvinRuntimeTests", "KelvinBasics", "KelvinRuntime", "KelvinGraph", "KelvinPasses", "KelvinDevices",
-      "KelvinConformance",
+      "KelvinConformance", "ConformanceChecks",
       "KelvinReference", "KelvinPlanning", "KelvinMeasurements", "TestSupport"),
     test(
       "KelvinProfilerTests", "KelvinBasics", "KelvinProfiler", "KelvinGraph", "KelvinDevices", "KelvinPlanning",
@@ -231,7 +237,8 @@ let package = Package(
       "KelvinTests", "Kelvin", "KelvinVision", "KelvinBasics",
       "KelvinGraph",
       "KelvinImport",
-      "KelvinPasses", "KelvinDevices", "KelvinConformance", "KelvinReference", "KelvinRuntime", "KelvinPlanning",
+      "KelvinPasses", "KelvinDevices", "KelvinConformance", "ConformanceChecks", "KelvinReference", "KelvinRuntime",
+      "KelvinPlanning",
       "KelvinImages", "KelvinEngine", "TestSupport", "KelvinMeasuring", "KelvinTables"),
     test("InterfaceTests", "TestSupport"),
     test("KelvinTextTests", "KelvinText", "Kelvin", "KelvinBasics", "TestSupport"),

@@ -90,13 +90,13 @@ package enum CaseOperand: Sendable {
 
 extension ConformanceCase {
   /// Creates a graph of one node. The seed derives from the name, so a case is the same on every run.
-  static func node(
+  package static func node(
     _ name: String, _ op: any Operator, _ operands: CaseOperand..., scalar: ScalarType = .float32
   ) -> ConformanceCase {
     node(name, op, operands, scalar: scalar)
   }
 
-  static func node(
+  package static func node(
     _ name: String, _ op: any Operator, _ operands: [CaseOperand], scalar: ScalarType = .float32
   ) -> ConformanceCase {
     let suffix = scalar == .float32 ? "" : " \(scalar.rawValue)"

@@ -1,3 +1,4 @@
+import ConformanceChecks
 import CFaultyDrivers
 import KelvinConformance
 import KelvinDevices

@@ -1,3 +1,4 @@
+import ConformanceChecks
 import CFaultyDrivers
 import KelvinBasics
 import KelvinConformance

@@ -1,3 +1,4 @@
+import ConformanceChecks
 import KelvinCPU
 import KelvinConformance
 import KelvinDevices

@@ -1,3 +1,4 @@
+import ConformanceChecks
 import CAllocationCounter
 import KelvinBasics
 import KelvinCPU

@@ -1,3 +1,4 @@
+import ConformanceChecks
 import Glibc
 import KelvinBasics
 import KelvinCPU

@@ -1,3 +1,4 @@
+import ConformanceChecks
 import KelvinConformance
 import KelvinDevices
 import KelvinGraph

@@ -1,3 +1,4 @@
+import ConformanceChecks
 import Dispatch
 import Glibc
 import KelvinConformance

@@ -1,3 +1,4 @@
+import ConformanceChecks
 import KelvinBasics
 import KelvinConformance
 import KelvinDevices

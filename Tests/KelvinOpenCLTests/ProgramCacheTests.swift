@@ -1,3 +1,4 @@
+import ConformanceChecks
 import Glibc
 import KelvinConformance
 import KelvinDevices

@@ -1,3 +1,4 @@
+import ConformanceChecks
 import Kelvin
 import KelvinConformance
 import KelvinDevices

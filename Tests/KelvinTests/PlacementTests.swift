@@ -1,3 +1,4 @@
+import ConformanceChecks
 import Kelvin
 import KelvinBasics
 import KelvinConformance

@@ -1,3 +1,4 @@
+import ConformanceChecks
 import FoundationEssentials
 import Kelvin
 import KelvinConformance

@@ -1,3 +1,4 @@
+import ConformanceChecks
 import FoundationEssentials
 import KelvinBasics
 import KelvinConformance

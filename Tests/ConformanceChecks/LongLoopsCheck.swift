@@ -1,3 +1,4 @@
+package import KelvinConformance
 package import KelvinDevices
 import KelvinGraph
 

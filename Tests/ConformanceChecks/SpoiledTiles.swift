@@ -1,4 +1,5 @@
 import KelvinBasics
+import KelvinConformance
 package import KelvinDevices
 package import KelvinGraph
 

@@ -1,4 +1,5 @@
 package import KelvinBasics
+package import KelvinConformance
 package import KelvinGraph
 
 /// Numbers that arithmetic treats specially, one family at a time: not-a-number among infinities would hide errors in

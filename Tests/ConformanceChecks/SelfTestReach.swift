@@ -1,3 +1,4 @@
+import KelvinConformance
 package import KelvinDevices
 package import KelvinGraph
 

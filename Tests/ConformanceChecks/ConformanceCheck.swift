@@ -1,3 +1,4 @@
+package import KelvinConformance
 package import KelvinDevices
 package import KelvinGraph
 

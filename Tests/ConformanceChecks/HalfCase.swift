@@ -1,3 +1,4 @@
+import KelvinConformance
 import KelvinGraph
 
 /// Cases for a device that stores float32 as float16 between nodes. Operands are exact in float16, so that rounding
