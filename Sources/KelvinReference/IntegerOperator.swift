@@ -28,3 +28,20 @@ extension IntegerOperator {
     return try integers(inputs).map { Tensor(output, wrapping: $0) }
   }
 }
+
+/// An operator that moves elements without interpreting them, so that one function serves all element types.
+protocol MovingOperator: IntegerOperator {
+  func moved<Element: ReferenceElement>(_ inputs: ReferenceInputs<Element>) throws(DeviceError) -> [Element]
+}
+
+extension MovingOperator {
+  func integers<Word: ReferenceInteger>(_ inputs: ReferenceInputs<Word>) throws(DeviceError) -> [Word]? {
+    try moved(inputs)
+  }
+}
+
+extension ReferenceTable {
+  mutating func add<Op: MovingOperator>(moving type: Op.Type) {
+    add(type) { (op, inputs) throws(DeviceError) in [try op.moved(inputs)] }
+  }
+}

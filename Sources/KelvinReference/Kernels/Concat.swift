@@ -3,18 +3,12 @@ import KelvinGraph
 
 extension ReferenceTable {
   mutating func addConcat() {
-    add(Concat.self) { (op, inputs) throws(DeviceError) in [try op.moved(inputs)] }
+    add(moving: Concat.self)
   }
 }
 
-extension Concat: IntegerOperator {
-  func integers<Word: ReferenceInteger>(_ inputs: ReferenceInputs<Word>) throws(DeviceError) -> [Word]? {
-    try moved(inputs)
-  }
-
-  fileprivate func moved<Element: ReferenceElement>(
-    _ inputs: ReferenceInputs<Element>
-  ) throws(DeviceError) -> [Element] {
+extension Concat: MovingOperator {
+  func moved<Element: ReferenceElement>(_ inputs: ReferenceInputs<Element>) throws(DeviceError) -> [Element] {
     let outer = inputs.shape(0).dimensions[..<axis].reduce(1, *)
     var result: [Element] = []
     result.reserveCapacity(inputs.outputs[0].count)

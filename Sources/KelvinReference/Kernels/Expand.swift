@@ -3,18 +3,12 @@ import KelvinGraph
 
 extension ReferenceTable {
   mutating func addExpand() {
-    add(Expand.self) { (op, inputs) throws(DeviceError) in [try op.moved(inputs)] }
+    add(moving: Expand.self)
   }
 }
 
-extension Expand: IntegerOperator {
-  func integers<Word: ReferenceInteger>(_ inputs: ReferenceInputs<Word>) throws(DeviceError) -> [Word]? {
-    try moved(inputs)
-  }
-
-  fileprivate func moved<Element: ReferenceElement>(
-    _ inputs: ReferenceInputs<Element>
-  ) throws(DeviceError) -> [Element] {
+extension Expand: MovingOperator {
+  func moved<Element: ReferenceElement>(_ inputs: ReferenceInputs<Element>) throws(DeviceError) -> [Element] {
     Positions(shape).map { inputs.values[0][inputs.shape(0).broadcastOffset($0)] }
   }
 }

@@ -3,18 +3,12 @@ import KelvinGraph
 
 extension ReferenceTable {
   mutating func addGather() {
-    add(Gather.self) { (op, inputs) throws(DeviceError) in [try op.moved(inputs)] }
+    add(moving: Gather.self)
   }
 }
 
-extension Gather: IntegerOperator {
-  func integers<Word: ReferenceInteger>(_ inputs: ReferenceInputs<Word>) throws(DeviceError) -> [Word]? {
-    try moved(inputs)
-  }
-
-  fileprivate func moved<Element: ReferenceElement>(
-    _ inputs: ReferenceInputs<Element>
-  ) throws(DeviceError) -> [Element] {
+extension Gather: MovingOperator {
+  func moved<Element: ReferenceElement>(_ inputs: ReferenceInputs<Element>) throws(DeviceError) -> [Element] {
     let shape = inputs.shape(0)
     let size = shape[axis]
     let outer = shape.dimensions[..<axis].reduce(1, *)

@@ -3,18 +3,12 @@ import KelvinGraph
 
 extension ReferenceTable {
   mutating func addGatherElements() {
-    add(GatherElements.self) { (op, inputs) throws(DeviceError) in [try op.moved(inputs)] }
+    add(moving: GatherElements.self)
   }
 }
 
-extension GatherElements: IntegerOperator {
-  func integers<Word: ReferenceInteger>(_ inputs: ReferenceInputs<Word>) throws(DeviceError) -> [Word]? {
-    try moved(inputs)
-  }
-
-  fileprivate func moved<Element: ReferenceElement>(
-    _ inputs: ReferenceInputs<Element>
-  ) throws(DeviceError) -> [Element] {
+extension GatherElements: MovingOperator {
+  func moved<Element: ReferenceElement>(_ inputs: ReferenceInputs<Element>) throws(DeviceError) -> [Element] {
     let shape = inputs.shape(0)
     var result: [Element] = []
     for (position, index) in zip(Positions(inputs.shape(1)), inputs.values[1]) {

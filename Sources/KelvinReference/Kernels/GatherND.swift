@@ -3,18 +3,12 @@ import KelvinGraph
 
 extension ReferenceTable {
   mutating func addGatherND() {
-    add(GatherND.self) { (op, inputs) throws(DeviceError) in [try op.moved(inputs)] }
+    add(moving: GatherND.self)
   }
 }
 
-extension GatherND: IntegerOperator {
-  func integers<Word: ReferenceInteger>(_ inputs: ReferenceInputs<Word>) throws(DeviceError) -> [Word]? {
-    try moved(inputs)
-  }
-
-  fileprivate func moved<Element: ReferenceElement>(
-    _ inputs: ReferenceInputs<Element>
-  ) throws(DeviceError) -> [Element] {
+extension GatherND: MovingOperator {
+  func moved<Element: ReferenceElement>(_ inputs: ReferenceInputs<Element>) throws(DeviceError) -> [Element] {
     let (shape, indices) = (inputs.shape(0), inputs.shape(1))
     let depth = indices[indices.rank - 1]
     let outer = indices.rank - 1

@@ -3,18 +3,12 @@ import KelvinGraph
 
 extension ReferenceTable {
   mutating func addPad() {
-    add(Pad.self) { (op, inputs) throws(DeviceError) in [try op.moved(inputs)] }
+    add(moving: Pad.self)
   }
 }
 
-extension Pad: IntegerOperator {
-  func integers<Word: ReferenceInteger>(_ inputs: ReferenceInputs<Word>) throws(DeviceError) -> [Word]? {
-    try moved(inputs)
-  }
-
-  fileprivate func moved<Element: ReferenceElement>(
-    _ inputs: ReferenceInputs<Element>
-  ) throws(DeviceError) -> [Element] {
+extension Pad: MovingOperator {
+  func moved<Element: ReferenceElement>(_ inputs: ReferenceInputs<Element>) throws(DeviceError) -> [Element] {
     let shape = inputs.shape(0)
     return Positions(inputs.outputs[0].shape).map { position in
       var source: [Int] = []

@@ -3,18 +3,12 @@ import KelvinGraph
 
 extension ReferenceTable {
   mutating func addSelect() {
-    add(Select.self) { (op, inputs) throws(DeviceError) in [try op.moved(inputs)] }
+    add(moving: Select.self)
   }
 }
 
-extension Select: IntegerOperator {
-  func integers<Word: ReferenceInteger>(_ inputs: ReferenceInputs<Word>) throws(DeviceError) -> [Word]? {
-    try moved(inputs)
-  }
-
-  fileprivate func moved<Element: ReferenceElement>(
-    _ inputs: ReferenceInputs<Element>
-  ) throws(DeviceError) -> [Element] {
+extension Select: MovingOperator {
+  func moved<Element: ReferenceElement>(_ inputs: ReferenceInputs<Element>) throws(DeviceError) -> [Element] {
     Positions(inputs.outputs[0].shape).map { position in
       let condition = inputs.values[0][inputs.shape(0).broadcastOffset(position)]
       let chosen = condition.index != 0 ? 1 : 2

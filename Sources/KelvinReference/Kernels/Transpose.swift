@@ -3,18 +3,12 @@ import KelvinGraph
 
 extension ReferenceTable {
   mutating func addTranspose() {
-    add(Transpose.self) { (op, inputs) throws(DeviceError) in [try op.moved(inputs)] }
+    add(moving: Transpose.self)
   }
 }
 
-extension Transpose: IntegerOperator {
-  func integers<Word: ReferenceInteger>(_ inputs: ReferenceInputs<Word>) throws(DeviceError) -> [Word]? {
-    try moved(inputs)
-  }
-
-  fileprivate func moved<Element: ReferenceElement>(
-    _ inputs: ReferenceInputs<Element>
-  ) throws(DeviceError) -> [Element] {
+extension Transpose: MovingOperator {
+  func moved<Element: ReferenceElement>(_ inputs: ReferenceInputs<Element>) throws(DeviceError) -> [Element] {
     let strides = inputs.shape(0).strides
     let steps = permutation.map { strides[$0] }
     return Positions(inputs.outputs[0].shape).map { position in
