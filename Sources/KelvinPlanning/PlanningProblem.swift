@@ -141,7 +141,7 @@ package struct PlanningProblem: Hashable, Sendable {
   package let start: Start?
   package let power: Power?
 
-  let index: ProblemIndex
+  private(set) var index = ProblemIndex()
 
   package static let maximumDevices = 8
   /// The most inferences of a one-shot plan.
@@ -167,11 +167,8 @@ package struct PlanningProblem: Hashable, Sendable {
     self.resource = resource
     self.start = start
     self.power = power
-    var reader = ProblemReader(
-      devices: devices, host: host, transfers: transfers, inputs: inputs, outputs: outputs, nodes: nodes, pins: pins,
-      exclude: exclude, memory: memory, boundarySeconds: boundarySeconds, resource: resource, start: start,
-      power: power)
-    self.index = try reader.read()
+    var reader = ProblemReader(self)
+    index = try reader.read()
   }
 
   /// Returns the problem with the given properties replaced.

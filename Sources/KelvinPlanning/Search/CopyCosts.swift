@@ -22,32 +22,17 @@ struct CopyCosts {
     sets = 1 << devices
     let perClass = sets * sets
     var shift = 0
-    var classes: [TransferPayload: Int32] = [:]
-    var ofValue: [Int32] = []
     var droppedBits = 64
-    while true {
-      classes.removeAll(keepingCapacity: true)
-      ofValue.removeAll(keepingCapacity: true)
-      for value in index.bytes.indices {
-        var rounded = index.cargo(value)
-        rounded.bytes = Self.round(rounded.bytes, keeping: droppedBits)
-        let next = Int32(classes.count)
-        if let known = classes[rounded] {
-          ofValue.append(known)
-        } else {
-          classes[rounded] = next
-          ofValue.append(next)
-        }
-      }
-      if classes.count * perClass <= max(Self.tableLimit, perClass * 64) || droppedBits <= 1 { break }
+    var payloads = index.payloads()
+    while payloads.distinct.count * perClass > max(Self.tableLimit, perClass * 64), droppedBits > 1 {
       shift += 1
       droppedBits = shift == 1 ? 8 : droppedBits - 1
+      payloads = index.payloads { Self.round($0, keeping: droppedBits) }
     }
     isRounded = shift > 0
-    sizeClass = ofValue
-    var sizes = Array(repeating: TransferPayload(bytes: 0, copies: 1), count: classes.count)
-    for (cargo, number) in classes { sizes[Int(number)] = cargo }
-    growTable = Array(repeating: .infinity, count: classes.count * perClass)
+    let sizes = payloads.distinct
+    sizeClass = payloads.ofValue.map(Int32.init)
+    growTable = Array(repeating: .infinity, count: sizes.count * perClass)
     for (number, cargo) in sizes.enumerated() { fillGrow(index, cargo, at: number * perClass) }
     reachTable = growTable
     for number in sizes.indices { fillReach(at: number * perClass) }

@@ -16,15 +16,7 @@ struct CopyRoutes {
 
   init(_ loads: Loads) {
     self.loads = loads
-    var classes: [TransferPayload: Int] = [:]
-    sizeClass = loads.index.bytes.indices.map { value in
-      let (cargo, next) = (loads.index.cargo(value), classes.count)
-      return classes[cargo]
-        ?? {
-          classes[cargo] = next
-          return next
-        }()
-    }
+    sizeClass = loads.index.payloads().ofValue
   }
 
   /// - Returns: an empty array when a device cannot be reached.

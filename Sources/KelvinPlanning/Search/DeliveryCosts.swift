@@ -14,16 +14,9 @@ struct DeliveryCosts {
   init(_ index: ProblemIndex) {
     devices = index.deviceCount
     sets = 1 << devices
-    var first: [TransferPayload: Int] = [:]
-    var cargos: [TransferPayload] = []
     let size = devices * sets
-    table = (0..<index.valueCount).map { value in
-      let cargo = index.cargo(value)
-      if let known = first[cargo] { return known }
-      first[cargo] = cargos.count * size
-      cargos.append(cargo)
-      return (cargos.count - 1) * size
-    }
+    let (ofValue, cargos) = index.payloads()
+    table = ofValue.map { $0 * size }
     seconds = Array(repeating: .infinity, count: cargos.count * size)
     var nearest = Array(repeating: Double.infinity, count: size)
     for (number, cargo) in cargos.enumerated() { fill(index, cargo, at: number * size, &nearest) }

@@ -74,4 +74,21 @@ struct ProblemIndex: Sendable {
     if cargo.signal >= 0 { return cargo.copies * signals[cargo.signal][pair] }
     return cargo.copies * (latency[pair] + Double(cargo.bytes) * secondsPerByte[pair])
   }
+
+  /// Returns the distinct payloads of the values, and for each value the index of its payload.
+  ///
+  /// - Parameter round: Maps the bytes of a value, so that similar sizes share a payload.
+  func payloads(_ round: (Int) -> Int = { $0 }) -> (ofValue: [Int], distinct: [TransferPayload]) {
+    var known: [TransferPayload: Int] = [:]
+    var distinct: [TransferPayload] = []
+    let ofValue = bytes.indices.map { value in
+      var payload = cargo(value)
+      payload.bytes = round(payload.bytes)
+      if let known = known[payload] { return known }
+      known[payload] = distinct.count
+      distinct.append(payload)
+      return distinct.count - 1
+    }
+    return (ofValue, distinct)
+  }
 }

@@ -1,19 +1,6 @@
 /// Checks a problem's names and numbers and assigns indices to them.
 struct ProblemReader {
-  let devices: [String]
-  let host: String
-  let transfers: [PlanningProblem.Transfer]
-  let inputs: [PlanningProblem.Value]
-  let outputs: [String]
-  let nodes: [PlanningProblem.Node]
-  let pins: [String: String]
-  let exclude: [String]
-  let memory: [String: Int]
-  let boundarySeconds: [String: Double]
-  let resource: [String: String]
-  let start: PlanningProblem.Start?
-  let power: PlanningProblem.Power?
-
+  private let problem: PlanningProblem
   private var index = ProblemIndex()
   private var deviceNumber: [String: Int] = [:]
   private var valueNumber: [String: Int] = [:]
@@ -27,26 +14,10 @@ struct ProblemReader {
   private static let copiesLimit = 1e9
   private static let slowestBytesPerSecond = 1e-3
 
-  init(
-    devices: [String], host: String, transfers: [PlanningProblem.Transfer], inputs: [PlanningProblem.Value],
-    outputs: [String], nodes: [PlanningProblem.Node], pins: [String: String], exclude: [String], memory: [String: Int],
-    boundarySeconds: [String: Double], resource: [String: String], start: PlanningProblem.Start?,
-    power: PlanningProblem.Power?
-  ) {
-    self.devices = devices
-    self.host = host
-    self.transfers = transfers
-    self.inputs = inputs
-    self.outputs = outputs
-    self.nodes = nodes
-    self.pins = pins
-    self.exclude = exclude
-    self.memory = memory
-    self.boundarySeconds = boundarySeconds
-    self.resource = resource
-    self.start = start
-    self.power = power
-  }
+  init(_ problem: PlanningProblem) { self.problem = problem }
+
+  private var devices: [String] { problem.devices }
+  private var nodes: [PlanningProblem.Node] { problem.nodes }
 
   mutating func read() throws(PlanningError) -> ProblemIndex {
     try readDevices()
@@ -76,11 +47,11 @@ struct ProblemReader {
     }
     index.deviceNames = devices
     index.deviceCount = devices.count
-    index.host = try device(host, in: "host")
-    for name in exclude { excluded.insert(try device(name, in: "exclude")) }
-    for name in resource.keys.sorted() { _ = try device(name, in: "resource") }
+    index.host = try device(problem.host, in: "host")
+    for name in problem.exclude { excluded.insert(try device(name, in: "exclude")) }
+    for name in problem.resource.keys.sorted() { _ = try device(name, in: "resource") }
     index.memory = Array(repeating: .max, count: devices.count)
-    for (name, bytes) in memory.sorted(by: { $0.key < $1.key }) {
+    for (name, bytes) in problem.memory.sorted(by: { $0.key < $1.key }) {
       let number = try device(name, in: "memory")
       guard bytes >= 0 else {
         throw PlanningError(.invalidNumber, "memory '\(name)'", "\(bytes) bytes, expected 0 or more")
@@ -92,7 +63,7 @@ struct ProblemReader {
   private mutating func readResources() {
     var numbers: [String: Int] = [:]
     for name in devices {
-      let resource = resource[name] ?? name
+      let resource = problem.resource[name] ?? name
       let number = numbers[resource] ?? numbers.count
       if numbers.updateValue(number, forKey: resource) == nil { index.resourceNames.append(resource) }
       index.resource.append(number)
@@ -101,7 +72,7 @@ struct ProblemReader {
 
   private mutating func readStart() throws(PlanningError) {
     index.deviceStart = Array(repeating: 0, count: devices.count)
-    guard let start else { return }
+    guard let start = problem.start else { return }
     try checkSeconds(start.load, "start.load")
     guard start.runs >= 0, start.runs <= PlanningProblem.mostRuns else {
       throw PlanningError(
@@ -117,7 +88,7 @@ struct ProblemReader {
   }
 
   private mutating func readPower() throws(PlanningError) {
-    guard let power else { return }
+    guard let power = problem.power else { return }
     guard power.idleWatts >= 0, power.idleWatts <= Self.wattsLimit else {
       throw PlanningError(
         .invalidNumber, "power.idleWatts", "\(power.idleWatts) W, expected 0 to \(Self.wattsLimit)")
@@ -151,7 +122,7 @@ struct ProblemReader {
     index.secondsPerByte = Array(repeating: 0, count: count * count)
     index.copyWatts = Array(repeating: 0, count: count * count)
     var seen: Set<Int> = []
-    for (number, link) in transfers.enumerated() {
+    for (number, link) in problem.transfers.enumerated() {
       let place = "transfers[\(number)]"
       let from = try device(link.from, in: place)
       let to = try device(link.to, in: place)
@@ -173,7 +144,7 @@ struct ProblemReader {
       index.secondsPerByte[from * count + to] = link.bytesPerSecond.map { 1 / $0 } ?? 0
       index.copyWatts[from * count + to] = link.watts ?? 0
     }
-    for (name, seconds) in boundarySeconds.sorted(by: { $0.key < $1.key }) {
+    for (name, seconds) in problem.boundarySeconds.sorted(by: { $0.key < $1.key }) {
       let to = try device(name, in: "boundarySeconds")
       try checkSeconds(seconds, "boundarySeconds '\(name)'")
       for from in 0..<count { index.latency[from * count + to] += seconds }
@@ -227,7 +198,7 @@ struct ProblemReader {
   }
 
   private mutating func readValues() throws(PlanningError) {
-    for value in inputs { _ = try add(value, producer: -1, by: "inputs") }
+    for value in problem.inputs { _ = try add(value, producer: -1, by: "inputs") }
     var names: Set<String> = []
     for (number, node) in nodes.enumerated() {
       guard names.insert(node.id).inserted else {
@@ -239,7 +210,7 @@ struct ProblemReader {
       index.outputStart.append(index.outputs.count)
     }
     index.nodeNames = nodes.map(\.id)
-    for name in outputs {
+    for name in problem.outputs {
       guard let value = valueNumber[name] else {
         throw PlanningError(.unknown, "outputs", "value '\(name)' is neither a graph input nor produced by a node")
       }
@@ -303,11 +274,11 @@ struct ProblemReader {
   }
 
   private mutating func applyPins() throws(PlanningError) {
-    guard !pins.isEmpty else { return }
+    guard !problem.pins.isEmpty else { return }
     let count = devices.count
     var number: [String: Int] = [:]
     for (i, name) in index.nodeNames.enumerated() { number[name] = i }
-    for (name, target) in pins.sorted(by: { $0.key < $1.key }) {
+    for (name, target) in problem.pins.sorted(by: { $0.key < $1.key }) {
       guard let node = number[name] else {
         throw PlanningError(.unknown, "pins", "no node is called '\(name)'")
       }
@@ -326,7 +297,7 @@ struct ProblemReader {
 
   /// Forbids devices whose memory is less than the node's own values.
   private mutating func applyMemory() {
-    guard !memory.isEmpty else { return }
+    guard !problem.memory.isEmpty else { return }
     for node in 0..<index.nodeCount {
       let bytes = residentBytes(node)
       for device in 0..<devices.count where bytes > index.memory[device] {

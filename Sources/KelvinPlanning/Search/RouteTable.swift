@@ -21,16 +21,7 @@ struct RouteTable {
     self.loads = loads
     weighted = loads.weighted(by: weights)
     devices = loads.index.deviceCount
-    var classes: [TransferPayload: Int] = [:]
-    var cargos: [TransferPayload] = []
-    sizeClass = loads.index.bytes.indices.map { value in
-      let cargo = loads.index.cargo(value)
-      if let known = classes[cargo] { return known }
-      classes[cargo] = cargos.count
-      cargos.append(cargo)
-      return cargos.count - 1
-    }
-    self.cargos = cargos
+    (sizeClass, cargos) = loads.index.payloads()
     number = Array(repeating: Route.unknown, count: cargos.count * devices << devices)
   }
 
