@@ -21,22 +21,13 @@ extension CPUContext {
   private func quantization(
     _ strides: QuantizationAxis.Strides, _ integers: ScalarType, _ run: ck_run?
   ) -> CPUKernel {
-    var arguments = ck_quantize_args()
-    arguments.type = integers.innerCode
-    arguments.outer = strides.outer
-    arguments.length = strides.length
-    arguments.inner = strides.inner
-    arguments.block = strides.block
-    arguments.outer_stride = strides.outerStride
-    arguments.stride = strides.stride
-    arguments.inner_stride = strides.innerStride
     let items = strides.outer * strides.length * parts(strides.inner, of: Int(ck_map_chunk))
-    return CPUKernel { [arguments] operands, list in
-      var arguments = arguments
-      arguments.x = operands.inputs[0]
-      arguments.y = operands.outputs[0]
-      arguments.scale = operands.floats(1)
-      arguments.zero = operands.inputs[2]
+    return CPUKernel { operands, list in
+      let arguments = ck_quantize_args(
+        x: operands.inputs[0], y: operands.outputs[0], scale: operands.floats(1), zero: operands.inputs[2],
+        type: integers.innerCode, outer: strides.outer, length: strides.length, inner: strides.inner,
+        block: strides.block, outer_stride: strides.outerStride, stride: strides.stride,
+        inner_stride: strides.innerStride)
       list.add(run, arguments, items: items, cost: min(strides.inner, Int(ck_map_chunk)))
     }
   }

@@ -67,3 +67,10 @@ func fill<Tuple, Element>(_ tuple: inout Tuple, with elements: [Element]) {
     for (index, element) in elements.enumerated() { target[index] = element }
   }
 }
+
+/// Returns a fixed array of the kernels' arguments: a number for each axis, then zeros.
+func axes(_ numbers: [Int]) -> (Int, Int, Int, Int, Int, Int, Int, Int) {
+  var array = (0, 0, 0, 0, 0, 0, 0, 0)
+  fill(&array, with: numbers)
+  return array
+}

@@ -1,4 +1,5 @@
 import CKelvinKernels
+import KelvinDevices
 import KelvinGraph
 
 /// The axes of a loop over one or more strided tensors; neighbouring axes are merged if every tensor allows it.
@@ -38,4 +39,15 @@ struct StridedLayout {
   var innerCount: Int { sizes[sizes.count - 1] }
   /// The items of kernels that take the last axis in chunks.
   var chunkedItems: Int { outerCount * parts(innerCount, of: Int(ck_map_chunk)) }
+}
+
+extension CPUContext {
+  /// Returns the loop over the first output and some inputs, which are broadcast to it.
+  func broadcasting(_ inputs: ArraySlice<TensorType>) throws(DeviceError) -> StridedLayout {
+    let shape = outputs[0].shape
+    let layout = StridedLayout(
+      shape.dimensions, inputs.map { $0.shape.strides(broadcastTo: shape) } + [shape.strides])
+    guard layout.rank <= ck_max_rank else { throw unsupported("broadcasting over \(layout.rank) axes") }
+    return layout
+  }
 }

@@ -6,9 +6,7 @@ extension KernelTable<CPUContext, CPUKernel> {
   mutating func addBinary() {
     addOffers(Binary.self) { (op, context) throws(DeviceError) in
       let shape = context.outputs[0].shape
-      let layout = StridedLayout(
-        shape.dimensions, context.inputs.map { $0.shape.strides(broadcastTo: shape) } + [shape.strides])
-      guard layout.rank <= ck_max_rank else { throw context.unsupported("broadcasting over \(layout.rank) axes") }
+      let layout = try context.broadcasting(context.inputs[...])
       if try context.usesIntegers() { return [KernelOffer(integerBinary(op, context, layout))] }
       var offers = [KernelOffer(binary(op, context, layout))]
       let shapes = context.inputs.map(\.shape)
@@ -32,15 +30,10 @@ private func binary(
   let run = context.variant.kernels.binary
   let packed = (0..<2).map { input in packs.firstIndex { $0.inputs == [input] } }
   var kernel = CPUKernel { operands, list in
-    var arguments = ck_binary_args()
-    arguments.x = packed[0].map(operands.packed) ?? operands.floats(0)
-    arguments.y = packed[1].map(operands.packed) ?? operands.floats(1)
-    arguments.z = operands.result()
-    arguments.function = Int(op.code)
-    arguments.rank = layout.rank
-    fill(&arguments.sizes, with: layout.sizes)
-    fill(&arguments.x_strides, with: layout.strides[0])
-    fill(&arguments.y_strides, with: layout.strides[1])
+    let arguments = ck_binary_args(
+      x: packed[0].map(operands.packed) ?? operands.floats(0), y: packed[1].map(operands.packed) ?? operands.floats(1),
+      z: operands.result(), function: Int(op.code), rank: layout.rank, sizes: axes(layout.sizes),
+      x_strides: axes(layout.strides[0]), y_strides: axes(layout.strides[1]))
     list.add(run, arguments, items: layout.chunkedItems, cost: layout.cost(of: op))
   }
   kernel.packs = packs
@@ -121,16 +114,10 @@ private struct BlockOperands {
 private func integerBinary(_ op: Binary, _ context: CPUContext, _ layout: StridedLayout) -> CPUKernel {
   let type = context.inputs[0].scalar.innerCode
   return CPUKernel { operands, list in
-    var arguments = ck_integer_binary_args()
-    arguments.x = operands.inputs[0]
-    arguments.y = operands.inputs[1]
-    arguments.z = operands.outputs[0]
-    arguments.type = type
-    arguments.function = Int(op.code)
-    arguments.rank = layout.rank
-    fill(&arguments.sizes, with: layout.sizes)
-    fill(&arguments.x_strides, with: layout.strides[0])
-    fill(&arguments.y_strides, with: layout.strides[1])
+    let arguments = ck_integer_binary_args(
+      x: operands.inputs[0], y: operands.inputs[1], z: operands.outputs[0], type: type, function: Int(op.code),
+      rank: layout.rank, sizes: axes(layout.sizes), x_strides: axes(layout.strides[0]),
+      y_strides: axes(layout.strides[1]))
     list.add(ck_integer_binary_run, arguments, items: layout.chunkedItems, cost: layout.cost(of: op))
   }
 }

@@ -5,24 +5,16 @@ import KelvinGraph
 extension KernelTable<CPUContext, CPUKernel> {
   mutating func addCompare() {
     add(Compare.self) { (op, context) throws(DeviceError) in
-      let shape = context.outputs[0].shape
-      let layout = StridedLayout(
-        shape.dimensions, context.inputs.map { $0.shape.strides(broadcastTo: shape) } + [shape.strides])
-      guard layout.rank <= ck_max_rank else { throw context.unsupported("broadcasting over \(layout.rank) axes") }
+      let layout = try context.broadcasting(context.inputs[...])
       let run = context.variant.kernels.compare
       let type = context.inputs[0].scalar.innerCode
       let (function, first, second) = op.function.comparison
       return CPUKernel { operands, list in
-        var arguments = ck_compare_args()
-        arguments.x = operands.inputs[first]
-        arguments.y = operands.inputs[second]
-        arguments.z = operands.outputs[0].assumingMemoryBound(to: UInt8.self)
-        arguments.type = type
-        arguments.function = function
-        arguments.rank = layout.rank
-        fill(&arguments.sizes, with: layout.sizes)
-        fill(&arguments.x_strides, with: layout.strides[first])
-        fill(&arguments.y_strides, with: layout.strides[second])
+        let arguments = ck_compare_args(
+          x: operands.inputs[first], y: operands.inputs[second],
+          z: operands.outputs[0].assumingMemoryBound(to: UInt8.self), type: type, function: function,
+          rank: layout.rank, sizes: axes(layout.sizes), x_strides: axes(layout.strides[first]),
+          y_strides: axes(layout.strides[second]))
         list.add(run, arguments, items: layout.chunkedItems, cost: min(layout.innerCount, Int(ck_map_chunk)))
       }
     }

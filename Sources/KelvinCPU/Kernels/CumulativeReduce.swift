@@ -6,21 +6,13 @@ extension KernelTable<CPUContext, CPUKernel> {
   mutating func addCumulativeReduce() {
     add(CumulativeReduce.self) { (op, context) throws(DeviceError) in
       _ = try context.usesIntegers()
-      let shape = context.inputs[0].shape
-      var arguments = ck_cumulative_reduce_args()
-      arguments.type = context.inputs[0].scalar.innerCode
-      arguments.outer = shape.dimensions[..<op.axis].reduce(1, *)
-      arguments.length = shape[op.axis]
-      arguments.inner = shape.dimensions[(op.axis + 1)...].reduce(1, *)
-      arguments.product = op.function == .product
-      arguments.exclusive = op.isExclusive
-      arguments.reversed = op.isReversed
-      return CPUKernel { [arguments] operands, list in
-        var arguments = arguments
-        arguments.x = operands.inputs[0]
-        arguments.y = operands.outputs[0]
-        list.add(
-          ck_cumulative_reduce_run, arguments, items: arguments.outer * arguments.inner, cost: 2 * arguments.length)
+      let type = context.inputs[0].scalar.innerCode
+      let (outer, length, inner) = context.inputs[0].shape.around(op.axis)
+      return CPUKernel { operands, list in
+        let arguments = ck_cumulative_reduce_args(
+          x: operands.inputs[0], y: operands.outputs[0], type: type, outer: outer, length: length, inner: inner,
+          product: op.function == .product, exclusive: op.isExclusive, reversed: op.isReversed)
+        list.add(ck_cumulative_reduce_run, arguments, items: outer * inner, cost: 2 * length)
       }
     }
   }

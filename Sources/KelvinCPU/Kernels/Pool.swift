@@ -16,13 +16,11 @@ extension KernelTable<CPUContext, CPUKernel> {
       let run = context.variant.kernels.window_pool
       let planes = window.out_height * window.out_width == 0 ? 0 : x[0] * x[1]
       var kernel = CPUKernel { [window] operands, list in
-        var arguments = ck_window_pool_args()
-        arguments.x = operands.floats(0)
-        arguments.y = operands.result()
-        arguments.function = op.function == .maximum ? ck_pool_maximum : ck_pool_average
-        arguments.window = window
-        arguments.row_counts = list.array(counts.count == 2 ? counts[0] : [1])
-        arguments.column_counts = list.array(counts[counts.count - 1])
+        let arguments = ck_window_pool_args(
+          x: operands.floats(0), y: operands.result(),
+          function: op.function == .maximum ? ck_pool_maximum : ck_pool_average, window: window,
+          row_counts: list.array(counts.count == 2 ? counts[0] : [1]),
+          column_counts: list.array(counts[counts.count - 1]))
         list.add(
           run, arguments, items: planes,
           cost: window.out_height * window.out_width * window.kernel_height * window.kernel_width)

@@ -9,23 +9,13 @@ extension KernelTable<CPUContext, CPUKernel> {
       let rank = x.shape.rank
       guard rank <= ck_max_rank else { throw context.unsupported("tensors of \(rank) axes") }
       if op.reduction != .replace { _ = try context.usesIntegers() }
-      var arguments = ck_scatter_elements_args()
-      arguments.index_type = indices.scalar.innerCode
-      arguments.type = x.scalar.innerCode
-      arguments.reduction = ck_scatter(op.reduction.code)
-      arguments.rank = rank
-      arguments.axis = op.axis
-      arguments.length = x.shape[op.axis]
-      fill(&arguments.sizes, with: indices.shape.dimensions)
-      fill(&arguments.y_strides, with: x.shape.strides)
       let items = indices.shape.dimensions[..<op.axis].reduce(1, *)
-      return CPUKernel { [arguments] operands, list in
-        var arguments = arguments
-        arguments.indices = operands.inputs[1]
-        arguments.fault = op.skipsOutside ? nil : list.fault
-        arguments.node = UInt32(list.node)
-        arguments.updates = operands.inputs[2]
-        arguments.y = operands.outputs[0]
+      return CPUKernel { operands, list in
+        let arguments = ck_scatter_elements_args(
+          indices: operands.inputs[1], updates: operands.inputs[2], y: operands.outputs[0],
+          fault: op.skipsOutside ? nil : list.fault, node: UInt32(list.node), index_type: indices.scalar.innerCode,
+          type: x.scalar.innerCode, reduction: ck_scatter(op.reduction.code), rank: rank, axis: op.axis,
+          length: x.shape[op.axis], sizes: axes(indices.shape.dimensions), y_strides: axes(x.shape.strides))
         list.addCopy(
           UnsafeMutableRawPointer(mutating: operands.inputs[0]), operands.outputs[0], x.count,
           element: x.scalar.innerByteCount)

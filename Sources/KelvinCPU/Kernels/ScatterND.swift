@@ -9,29 +9,21 @@ extension KernelTable<CPUContext, CPUKernel> {
       let depth = indices.shape[indices.shape.rank - 1]
       guard depth <= ck_max_rank else { throw context.unsupported("tuples of \(depth) indices") }
       if op.reduction != .replace { _ = try context.usesIntegers() }
-      var arguments = ck_scatter_nd_args()
-      arguments.index_type = indices.scalar.innerCode
-      arguments.type = x.scalar.innerCode
-      arguments.reduction = ck_scatter(op.reduction.code)
-      arguments.tuples = indices.shape.dimensions.dropLast().reduce(1, *)
-      arguments.depth = depth
-      fill(&arguments.lengths, with: Array(x.shape.dimensions[..<depth]))
-      fill(&arguments.strides, with: Array(x.shape.strides[..<depth]))
-      arguments.inner = x.shape.dimensions[depth...].reduce(1, *)
+      let tuples = indices.shape.dimensions.dropLast().reduce(1, *)
+      let inner = x.shape.dimensions[depth...].reduce(1, *)
       let chunk = Int(ck_map_chunk)
-      return CPUKernel { [arguments] operands, list in
-        var arguments = arguments
-        arguments.indices = operands.inputs[1]
-        arguments.fault = op.skipsOutside ? nil : list.fault
-        arguments.node = UInt32(list.node)
-        arguments.updates = operands.inputs[2]
-        arguments.y = operands.outputs[0]
+      return CPUKernel { operands, list in
+        let arguments = ck_scatter_nd_args(
+          indices: operands.inputs[1], updates: operands.inputs[2], y: operands.outputs[0],
+          fault: op.skipsOutside ? nil : list.fault, node: UInt32(list.node), index_type: indices.scalar.innerCode,
+          type: x.scalar.innerCode, reduction: ck_scatter(op.reduction.code), tuples: tuples, depth: depth,
+          lengths: axes(Array(x.shape.dimensions[..<depth])), strides: axes(Array(x.shape.strides[..<depth])),
+          inner: inner)
         list.addCopy(
           UnsafeMutableRawPointer(mutating: operands.inputs[0]), operands.outputs[0], x.count,
           element: x.scalar.innerByteCount)
         list.add(
-          ck_scatter_nd_run, arguments, items: parts(arguments.inner, of: chunk),
-          cost: arguments.tuples * (4 * depth + min(arguments.inner, chunk)))
+          ck_scatter_nd_run, arguments, items: parts(inner, of: chunk), cost: tuples * (4 * depth + min(inner, chunk)))
       }
     }
   }

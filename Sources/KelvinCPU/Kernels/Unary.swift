@@ -40,18 +40,11 @@ private func integerUnary(
   guard function.kind.keepsIntegers || function.kind == .affine else {
     throw context.unsupported("\(function) in \(scalar.rawValue) arithmetic")
   }
-  var arguments = ck_int_unary_args()
-  arguments.type = scalar.innerCode
-  arguments.function = Int(function.code)
-  arguments.count = count
-  arguments.lower = Int64(Int(saturating: Double(function.a)))
-  arguments.upper = Int64(Int(saturating: Double(function.b)))
-  arguments.a = Double(function.a)
-  arguments.b = Double(function.b)
-  return CPUKernel { [arguments] operands, list in
-    var arguments = arguments
-    arguments.x = operands.inputs[0]
-    arguments.y = operands.outputs[0]
+  return CPUKernel { operands, list in
+    let arguments = ck_int_unary_args(
+      x: operands.inputs[0], y: operands.outputs[0], type: scalar.innerCode, function: Int(function.code), count: count,
+      lower: Int64(Int(saturating: Double(function.a))), upper: Int64(Int(saturating: Double(function.b))),
+      a: Double(function.a), b: Double(function.b))
     list.add(
       ck_int_unary_run, arguments, items: parts(count, of: Int(ck_map_chunk)), cost: 2 * Int(ck_map_chunk))
   }

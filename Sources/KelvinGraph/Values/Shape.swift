@@ -84,3 +84,10 @@ package struct TensorType: Hashable, Sendable, Codable, CustomStringConvertible 
   package var byteCount: Int { shape.count * scalar.byteCount }
   package var description: String { shape.rank == 0 ? scalar.rawValue : "\(scalar.rawValue)[\(shape)]" }
 }
+
+extension Shape {
+  /// Returns the sizes of the shape as three axes: those before an axis, the axis, and those behind it.
+  package func around(_ axis: Int) -> (outer: Int, length: Int, inner: Int) {
+    (dimensions[..<axis].reduce(1, *), dimensions[axis], dimensions[(axis + 1)...].reduce(1, *))
+  }
+}
