@@ -30,14 +30,10 @@ struct CPUCopy {
   /// Adds the copy, unless the elements are already in place.
   func record(from source: UnsafeRawPointer?, to target: UnsafeMutableRawPointer, _ list: CPUTaskList) {
     guard let source, source + sourceOffset * element != target + targetOffset * element else { return }
-    var arguments = ck_copy_args()
-    arguments.source = source + sourceOffset * element
-    arguments.target = UnsafeMutableRawPointer(target + targetOffset * element)
-    arguments.element = element
-    arguments.rank = layout.rank
-    fill(&arguments.sizes, with: layout.sizes)
-    fill(&arguments.source_strides, with: layout.strides[0])
-    fill(&arguments.target_strides, with: layout.strides[1])
+    let arguments = ck_copy_args(
+      source: source + sourceOffset * element, target: target + targetOffset * element, element: element,
+      rank: layout.rank, sizes: axes(layout.sizes), source_strides: axes(layout.strides[0]),
+      target_strides: axes(layout.strides[1]))
     let items = layout.innerCount == 0 ? 0 : layout.outerCount
     list.add(ck_copy_run, arguments, items: items, cost: layout.innerCount)
   }
@@ -54,14 +50,9 @@ extension CPUTaskList {
 
   /// Adds a copy of dense memory.
   func addCopy(_ source: UnsafeMutableRawPointer?, _ target: UnsafeMutableRawPointer, _ count: Int, element: Int) {
-    var arguments = ck_copy_args()
-    arguments.source = UnsafeRawPointer(source)
-    arguments.target = target
-    arguments.element = element
-    arguments.rank = 1
-    fill(&arguments.sizes, with: [count])
-    fill(&arguments.source_strides, with: [1])
-    fill(&arguments.target_strides, with: [1])
+    let arguments = ck_copy_args(
+      source: source, target: target, element: element, rank: 1, sizes: axes([count]), source_strides: axes([1]),
+      target_strides: axes([1]))
     add(ck_copy_run, arguments, items: count == 0 ? 0 : 1, cost: count)
   }
 }

@@ -50,20 +50,12 @@ extension Convolution {
       tileByteCount: 4 * points * (parts(weights[1], of: lanes) * products.words(lanes) + 2 * lanes), blocks: outBlocks,
       images: x[0],
       threads: context.threads)
-    var arguments = ck_winograd_args()
-    arguments.in_channels = weights[1]
-    arguments.out_channels = weights[0]
-    arguments.window = window
-    arguments.tile = tile
-    arguments.band = schedule.band
-    arguments.block_chunk = schedule.blockChunk
     let run = products.kernels.winograd
-    var kernel = CPUKernel { [arguments] operands, list in
-      var arguments = arguments
-      arguments.x = operands.floats(0)
-      arguments.weights = operands.packed(0)
-      arguments.y = operands.result()
-      arguments.epilogue = epilogue.arguments(operands, biasAlongRows: true)
+    var kernel = CPUKernel { operands, list in
+      let arguments = ck_winograd_args(
+        x: operands.floats(0), weights: operands.packed(0), y: operands.result(), in_channels: weights[1],
+        out_channels: weights[0], window: window, tile: tile, band: schedule.band, block_chunk: schedule.blockChunk,
+        epilogue: epilogue.arguments(operands, biasAlongRows: true))
       list.add(run, arguments, items: schedule.items, cost: 1 << 20)
     }
     try context.checkScratch(schedule.threadByteCount)

@@ -197,15 +197,9 @@ private func product(_ op: Convolution, _ context: CPUContext, _ window: ck_wind
       byteCount: 4 * packedCount * op.groups
     ) { target, weights in
       weights[0].withUnsafeBufferPointer { source in
-        var arguments = ck_pack_rows_args()
-        arguments.x = source.baseAddress
-        arguments.y = target.bindMemory(to: Float.self).baseAddress
-        arguments.rows = rows
-        arguments.depth = depth
-        arguments.row_stride = depth
-        arguments.depth_stride = 1
-        arguments.x_step = rows * depth
-        arguments.y_step = packedCount
+        var arguments = ck_pack_rows_args(
+          x: source.baseAddress, y: target.bindMemory(to: Float.self).baseAddress, rows: rows, depth: depth,
+          row_stride: depth, depth_stride: 1, x_step: rows * depth, y_step: packedCount)
         pack?(&arguments, 0, op.groups * parts(rows, of: Int(ck_gemm_rows)), nil)
       }
     }

@@ -88,15 +88,9 @@ extension ConvolutionTranspose {
         byteCount: 4 * packedCount * groups
       ) { target, weights in
         weights[0].withUnsafeBufferPointer { source in
-          var packing = ck_pack_rows_args()
-          packing.x = source.baseAddress
-          packing.y = target.bindMemory(to: Float.self).baseAddress
-          packing.rows = rows
-          packing.depth = depth
-          packing.row_stride = 1
-          packing.depth_stride = rows
-          packing.x_step = rows * depth
-          packing.y_step = packedCount
+          var packing = ck_pack_rows_args(
+            x: source.baseAddress, y: target.bindMemory(to: Float.self).baseAddress, rows: rows, depth: depth,
+            row_stride: 1, depth_stride: rows, x_step: rows * depth, y_step: packedCount)
           products.kernels.pack_rows?(&packing, 0, groups * parts(rows, of: Int(ck_gemm_rows)), nil)
         }
       }

@@ -32,10 +32,7 @@ package struct Dequantize: Operator {
   }
 
   package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
-    output.shape.dimensions.indices.filter { axis.blockSize == 1 || $0 != axis.axis }.map { place in
-      let parameter = axis.axis == nil ? nil : axis.blockSize > 1 ? place : place == axis.axis ? 0 : nil
-      return PartAxis(place, self, [place, parameter, parameter])
-    }
+    axis.partAxes(of: self, output)
   }
 
   package static let summary = OperatorSummary(

@@ -36,18 +36,23 @@ package struct QuantizationAxis: Hashable, Sendable {
     }
   }
 
+  /// Returns the axes of an operator on x, scale and zero point: all, except one that blocks divide.
+  func partAxes(of op: any Operator, _ output: TensorType) -> [PartAxis] {
+    output.shape.dimensions.indices.filter { blockSize == 1 || $0 != axis }.map { place in
+      let parameter = axis == nil ? nil : blockSize > 1 ? place : place == axis ? 0 : nil
+      return PartAxis(place, op, [place, parameter, parameter])
+    }
+  }
+
   /// Returns the layout of scales and zero points: x is `[outer, length, inner]`, and element `(o, i, n)` has the
   /// parameters at `o * outerStride + i / block * stride + n * innerStride`.
   package func strides(_ shape: Shape) -> Strides {
     guard let axis else { return Strides(outer: 1, length: 1, inner: shape.count, block: 1) }
-    let outer = shape.dimensions[..<axis].reduce(1, *)
-    let inner = shape.dimensions[(axis + 1)...].reduce(1, *)
-    guard blockSize > 1 else {
-      return Strides(outer: outer, length: shape[axis], inner: inner, block: 1, stride: 1)
-    }
-    let blocks = shape[axis] / blockSize + (shape[axis] % blockSize == 0 ? 0 : 1)
+    let (outer, length, inner) = shape.around(axis)
+    guard blockSize > 1 else { return Strides(outer: outer, length: length, inner: inner, block: 1, stride: 1) }
+    let blocks = length / blockSize + (length % blockSize == 0 ? 0 : 1)
     return Strides(
-      outer: outer, length: shape[axis], inner: inner, block: blockSize, outerStride: blocks * inner, stride: inner,
+      outer: outer, length: length, inner: inner, block: blockSize, outerStride: blocks * inner, stride: inner,
       innerStride: 1)
   }
 

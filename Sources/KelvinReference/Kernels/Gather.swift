@@ -10,9 +10,7 @@ extension ReferenceTable {
 extension Gather: MovingOperator {
   func moved<Element: ReferenceElement>(_ inputs: ReferenceInputs<Element>) throws(DeviceError) -> [Element] {
     let shape = inputs.shape(0)
-    let size = shape[axis]
-    let outer = shape.dimensions[..<axis].reduce(1, *)
-    let inner = shape.dimensions[(axis + 1)...].reduce(1, *)
+    let (outer, size, inner) = shape.around(axis)
     var indices: [Int] = []
     for index in inputs.values[1] { indices.append(try shape.index(index, along: axis, node: inputs.node)) }
     var result: [Element] = []
