@@ -15,23 +15,15 @@ extension IntegerMatcher {
 
   /// Returns the float operators on the inputs of a `BinaryInteger`.
   private func body(_ op: Binary, _ core: Node, _ inputs: [ValueID], _ result: QuantizedValue) -> Graph {
-    var body = Graph()
-    for (index, input) in inputs.enumerated() {
-      body.inputs.append(body.addValue(Value(name: "in\(index)", type: edits.type(input))))
-    }
-    func append(_ op: any Operator, _ operands: [ValueID], _ name: String, _ type: TensorType) -> ValueID {
-      let output = body.addValue(Value(name: name, type: type))
-      body.nodes.append(Node(name: name, op: op, inputs: operands, outputs: [output], origins: []))
-      return output
-    }
+    var body = Graph(bodyOf: inputs.map(edits.type))
     let all = body.inputs
-    let x = append(
+    let x = body.append(
       Dequantize(), [all[0], all[2], all[3]], "x", TensorType(.float32, edits.type(inputs[0]).shape))
-    let y = append(
+    let y = body.append(
       Dequantize(), [all[1], all[4], all[5]], "y", TensorType(.float32, edits.type(inputs[1]).shape))
-    let real = append(op, [x, y], "real", edits.type(core.outputs[0]))
+    let real = body.append(op, [x, y], "real", edits.type(core.outputs[0]))
     body.outputs = [
-      append(Quantize(scalar: result.scalar), [real, all[6], all[7]], "quantized", edits.type(result.id))
+      body.append(Quantize(scalar: result.scalar), [real, all[6], all[7]], "quantized", edits.type(result.id))
     ]
     return body
   }
@@ -68,29 +60,18 @@ extension IntegerMatcher {
   ///
   /// - Parameter count: The number of inputs whose elements move; the other inputs are parameters.
   private func body(moving op: any Operator, _ inputs: [ValueID], count: Int, _ result: QuantizedValue) -> Graph? {
-    var body = Graph()
-    for (index, input) in inputs.enumerated() {
-      body.inputs.append(body.addValue(Value(name: "in\(index)", type: edits.type(input))))
-    }
-    func constant(_ name: String, _ tensor: Tensor) -> ValueID {
-      body.addValue(Value(name: name, type: tensor.type, weight: Weight(tensor)))
-    }
-    func append(_ op: any Operator, _ operands: [ValueID], _ name: String, _ type: TensorType) -> ValueID {
-      let output = body.addValue(Value(name: name, type: type))
-      body.nodes.append(Node(name: name, op: op, inputs: operands, outputs: [output], origins: []))
-      return output
-    }
-    let one = constant("one", Tensor([Float(1)], [1]))
-    let zero = constant("zero", Tensor(TensorType(result.scalar, [1]), rounding: [0]))
+    var body = Graph(bodyOf: inputs.map(edits.type))
+    let one = body.constant("one", Weight(Tensor([Float(1)], [1])))
+    let zero = body.constant("zero", Weight(Tensor(TensorType(result.scalar, [1]), rounding: [0])))
     var operands = body.inputs
     for index in 0..<count {
       let type = TensorType(.float32, body[operands[index]].type.shape)
-      operands[index] = append(Dequantize(), [operands[index], one, zero], "real\(index)", type)
+      operands[index] = body.append(Dequantize(), [operands[index], one, zero], "real\(index)", type)
     }
     guard let type = try? op.infer(body.types(operands)).first else { return nil }
-    let moved = append(op, operands, "moved", type)
+    let moved = body.append(op, operands, "moved", type)
     body.outputs = [
-      append(Quantize(scalar: result.scalar), [moved, one, zero], "quantized", edits.type(result.id))
+      body.append(Quantize(scalar: result.scalar), [moved, one, zero], "quantized", edits.type(result.id))
     ]
     return body
   }

@@ -20,39 +20,24 @@ struct IntegerProduct {
     types: [TensorType], weights: Weight?, weightsZero: Weight?, bias: Weight?, scales: [Float],
     output: QuantizedValue, name: String
   ) throws(GraphError) -> Graph {
-    var body = Graph()
-    for (index, type) in types.enumerated() {
-      body.inputs.append(body.addValue(Value(name: "in\(index)", type: type)))
-    }
-    func constant(_ name: String, _ weight: Weight) -> ValueID {
-      body.addValue(Value(name: name, type: weight.type, weight: weight))
-    }
-    func append(_ op: any Operator, _ operands: [ValueID], _ name: String) throws(GraphError) -> ValueID {
-      let type: TensorType
-      do { type = try op.infer(body.types(operands))[0] } catch {
-        throw GraphError("\(op.name) '\(name)'", error.description)
-      }
-      let output = body.addValue(Value(name: name, type: type))
-      body.nodes.append(Node(name: name, op: op, inputs: operands, outputs: [output], origins: []))
-      return output
-    }
+    var body = Graph(bodyOf: types)
     let all = body.inputs
-    let one = constant("one", Weight(Tensor([Float(1)], [1])))
-    let x = try append(Dequantize(), [all[0], one, all[2]], "x")
+    let one = body.constant("one", Weight(Tensor([Float(1)], [1])))
+    let x = try body.append(Dequantize(), [all[0], one, all[2]], "x")
     let factor: ValueID
     if let weights, let weightsZero {
-      factor = constant("weights", try weights.differences(from: weightsZero, along: weightsAxis))
+      factor = body.constant("weights", try weights.differences(from: weightsZero, along: weightsAxis))
     } else {
-      factor = try append(Dequantize(), [all[1], one, all[3]], "weights")
+      factor = try body.append(Dequantize(), [all[1], one, all[3]], "weights")
     }
     let addends = bias.map { bias in
       Weight(TensorType(.float32, bias.type.shape), from: [bias]) { bias.dense().converted(to: .float32) }
     }
     var sums: ValueID
     if let addends, let biased {
-      sums = try append(biased, [x, factor, constant("bias", addends)], "sums")
+      sums = try body.append(biased, [x, factor, body.constant("bias", addends)], "sums")
     } else {
-      sums = try append(plain, [x, factor], "sums")
+      sums = try body.append(plain, [x, factor], "sums")
     }
     let rank = body[sums].type.shape.rank
     func alongChannels(_ values: Weight) -> Weight {
@@ -61,17 +46,17 @@ struct IntegerProduct {
       return values.viewed(as: Shape(sizes))
     }
     if let addends, biased == nil {
-      sums = try append(Binary(.add), [sums, constant("bias", alongChannels(addends))], "biased")
+      sums = try body.append(Binary(.add), [sums, body.constant("bias", alongChannels(addends))], "biased")
     }
-    let scale = constant("scale", alongChannels(Weight(Tensor(scales, [scales.count]))))
-    sums = try append(Binary(.multiply), [sums, scale], "scaled")
+    let scale = body.constant("scale", alongChannels(Weight(Tensor(scales, [scales.count]))))
+    sums = try body.append(Binary(.multiply), [sums, scale], "scaled")
     if let bounds = requantization, let range = output.scalar.quantizedRange,
       bounds.lower > range.lowerBound || bounds.upper < range.upperBound
     {
       let clip = UnaryFunction.clip(Float(bounds.lower - output.zero), Float(bounds.upper - output.zero))
-      sums = try append(Unary(clip), [sums], "clipped")
+      sums = try body.append(Unary(clip), [sums], "clipped")
     }
-    body.outputs = [try append(Quantize(scalar: output.scalar), [sums, one, all[6]], "quantized")]
+    body.outputs = [try body.append(Quantize(scalar: output.scalar), [sums, one, all[6]], "quantized")]
     return body
   }
 

@@ -191,17 +191,7 @@ private struct AttentionMatch {
 
   /// Returns the same computation as products and a softmax.
   private func body(_ types: [TensorType]) throws(GraphError) -> Graph {
-    var body = Graph()
-    for (index, type) in types.enumerated() { body.inputs.append(body.addValue(Value(name: "in\(index)", type: type))) }
-    func append(_ op: any Operator, _ inputs: [ValueID], _ name: String) throws(GraphError) -> ValueID {
-      let type: TensorType
-      do { type = try op.infer(body.types(inputs))[0] } catch {
-        throw GraphError("\(op.name) '\(name)'", error.description)
-      }
-      let output = body.addValue(Value(name: name, type: type))
-      body.nodes.append(Node(name: name, op: op, inputs: inputs, outputs: [output], origins: []))
-      return output
-    }
+    var body = Graph(bodyOf: types)
     // Operands of one tensor share their common nodes.
     var moved: [ValueID] = []
     for (index, operand) in operands.enumerated() {
@@ -214,25 +204,26 @@ private struct AttentionMatch {
         if let known {
           value = known.outputs[0]
         } else {
-          value = try append(op, [value], "\(["query", "key", "value"][index])\(step)")
+          value = try body.append(op, [value], "\(["query", "key", "value"][index])\(step)")
         }
       }
       moved.append(value)
     }
-    if op.scale != 1 { moved[0] = try append(Unary(UnaryFunction(.affine, a: op.scale)), [moved[0]], "scaled") }
-    var scores = try append(MatMul(transposesY: true), [moved[0], moved[1]], "scores")
-    if mask != nil { scores = try append(Binary(.add), [scores, body.inputs[3]], "masked") }
-    let shares = try append(Softmax(axis: 3), [scores], "shares")
-    var result = try append(MatMul(), [shares, moved[2]], "sums")
+    if op.scale != 1 { moved[0] = try body.append(Unary(UnaryFunction(.affine, a: op.scale)), [moved[0]], "scaled") }
+    var scores = try body.append(MatMul(transposesY: true), [moved[0], moved[1]], "scores")
+    if mask != nil { scores = try body.append(Binary(.add), [scores, body.inputs[3]], "masked") }
+    let shares = try body.append(Softmax(axis: 3), [scores], "shares")
+    var result = try body.append(MatMul(), [shares, moved[2]], "sums")
     for (step, op) in following.enumerated() {
       // The first of the movements expects as many axes as the product had.
       if step == 0, let transpose = op as? Transpose, transpose.permutation.count < 4 {
         let dimensions = body.types([result])[0].shape.dimensions
-        result = try append(Reshape(Shape(Array(dimensions.suffix(transpose.permutation.count)))), [result], "axes")
+        result = try body.append(
+          Reshape(Shape(Array(dimensions.suffix(transpose.permutation.count)))), [result], "axes")
       }
-      result = try append(op, [result], "result\(step)")
+      result = try body.append(op, [result], "result\(step)")
     }
-    if body.types([result])[0].shape != op.shape { result = try append(Reshape(op.shape), [result], "shaped") }
+    if body.types([result])[0].shape != op.shape { result = try body.append(Reshape(op.shape), [result], "shaped") }
     body.outputs = [result]
     return body
   }

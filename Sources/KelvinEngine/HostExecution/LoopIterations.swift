@@ -79,7 +79,8 @@ struct LoopIterations {
       }
       byteCount += row.type.byteCount
       guard byteCount <= Self.byteLimit else {
-        throw loop.refused(place.row, "has more than \(Self.byteLimit >> 20) MiB of rows after \(iteration + 1) iterations")
+        throw loop.refused(
+          place.row, "has more than \(Self.byteLimit >> 20) MiB of rows after \(iteration + 1) iterations")
       }
       if let first = rows[index].first, first.type != row.type {
         throw loop.refused(

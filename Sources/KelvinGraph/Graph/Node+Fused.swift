@@ -24,8 +24,7 @@ extension Node {
   private static func unfused(
     _ op: some FusedOperator, _ types: [TensorType], name: String
   ) throws(GraphError) -> Graph {
-    var body = Graph()
-    for (index, type) in types.enumerated() { body.inputs.append(body.addValue(Value(name: "in\(index)", type: type))) }
+    var body = Graph(bodyOf: types)
     var operands = body.inputs
     let residual = op.epilogue.addsResidual ? operands.removeLast() : nil
     var plain = op
@@ -34,14 +33,9 @@ extension Node {
     do { type = try plain.infer(body.types(operands))[0] } catch {
       throw GraphError("\(op.name) '\(name)'", error.description)
     }
-    func append(_ op: any Operator, _ inputs: [ValueID], _ name: String) -> ValueID {
-      let output = body.addValue(Value(name: name, type: type))
-      body.nodes.append(Node(name: name, op: op, inputs: inputs, outputs: [output], origins: []))
-      return output
-    }
-    var result = append(plain, operands, "product")
-    if let residual { result = append(Binary(.add), [result, residual], "sum") }
-    if let activation = op.epilogue.activation { result = append(Unary(activation), [result], "activation") }
+    var result = body.append(plain, operands, "product", type)
+    if let residual { result = body.append(Binary(.add), [result, residual], "sum", type) }
+    if let activation = op.epilogue.activation { result = body.append(Unary(activation), [result], "activation", type) }
     body.outputs = [result]
     return body
   }

@@ -14,21 +14,15 @@ extension Node {
   package func computed(
     in parts: [(range: Range<Int>, part: Part)], along axis: PartAxis, in graph: Graph
   ) throws(GraphError) -> Graph {
-    var body = Graph()
-    for (index, id) in inputs.enumerated() {
-      body.inputs.append(body.addValue(Value(name: "in\(index)", type: graph[id].type)))
-    }
+    var body = Graph(bodyOf: graph.types(inputs))
     var results: [ValueID] = []
     func append(
       _ op: any Operator, _ inputs: [ValueID], _ type: TensorType, _ name: String
     ) throws(GraphError) -> ValueID {
+      guard let fused = op as? any FusedOperator else { return body.append(op, inputs, name, type) }
       let output = body.addValue(Value(name: name, type: type))
-      if let fused = op as? any FusedOperator {
-        body.nodes.append(
-          try .fused(name: name, op: fused, inputs: inputs, types: body.types(inputs), output: output, origins: []))
-      } else {
-        body.nodes.append(Node(name: name, op: op, inputs: inputs, outputs: [output], origins: []))
-      }
+      body.nodes.append(
+        try .fused(name: name, op: fused, inputs: inputs, types: body.types(inputs), output: output, origins: []))
       return output
     }
     let whole = graph[outputs[0]].type

@@ -144,7 +144,9 @@ package struct SessionRecord {
       let duration = (entry.end - entry.start).inSeconds
       var around: [String: String] = [:]
       if !entry.place.regions.isEmpty { around["region"] = entry.place.regions.joined(separator: "/") }
-      if !entry.place.iterations.isEmpty { around["trip"] = entry.place.iterations.map(String.init).joined(separator: ".") }
+      if !entry.place.iterations.isEmpty {
+        around["trip"] = entry.place.iterations.map(String.init).joined(separator: ".")
+      }
       switch entry.subject {
       case .transfer(let transfer):
         let (name, bytes) = value(transfer)
