@@ -146,7 +146,7 @@ package enum ReportFixture {
           ? [
             PlannedTransfer(value: "loop#trip", from: "cpu", to: "vulkan:0", bytes: 0, seconds: 2e-3, isSignal: true)
           ] : [])
-      (node.region, node.trips) = (region, runs)
+      (node.region, node.iterations) = (region, runs)
       return node
     }
     let nodes = [

@@ -66,7 +66,8 @@ extension LoadOptions {
       return (inventory, try costs.with(links: links, devices: inventory), [])
     }
     guard profile.label == .measured else {
-      throw RuntimeError.invalidChoice("the profile is a sample and describes no real machine: only 'kelvin plan' takes it")
+      throw RuntimeError.invalidChoice(
+        "the profile is a sample and describes no real machine: only 'kelvin plan' takes it")
     }
     let valid = profile.removing(profile.staleness(MachineDescription(SystemFiles()), present))
     return (
