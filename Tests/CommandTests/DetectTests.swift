@@ -82,7 +82,7 @@ private let scene = "\(folder)/scene.png"
     let page = String(decoding: TemporaryFolder.read(sheet), as: UTF8.self)
     #expect(page.split(separator: "data:image/jpeg;base64,").count == 2)
     #expect(page.contains("<b>red</b>") || page.contains("<b>green</b>") || page.contains("<b>blue</b>"))
-    #expect(page.contains("class=\"fault\"") && page.contains("known format") && page.contains("2 images"))
+    #expect(page.contains("class=\"fault\"") && page.contains("bytes is unknown") && page.contains("2 images"))
   }
 
   @Test func folderResultsIncludeFailedImages() throws {

@@ -71,9 +71,9 @@ import Testing
 
   @Test func unsuitableArgumentsAreErrors() {
     for (command, arguments, status, reason) in [
-      ("answer", ["--question", "Who?"], 64, "name files"),
+      ("answer", ["--question", "Who?"], 64, "give files"),
       ("answer", ["--question", "Who?", "--text", "x", "--top", "0"], 64, "--top"),
-      ("embed", [], 64, "give texts"), ("embed", ["x", "--tokens-input", "words=a"], 64, "--tokens-input knows"),
+      ("embed", [], 64, "give texts"), ("embed", ["x", "--tokens-input", "words=a"], 64, "--tokens-input takes"),
       ("embed", ["x", "--tokens-input", "ids=absent"], 65, "no input 'absent'"),
       ("embed", ["x", "--model-output", "absent"], 65, "no output 'absent'"),
     ] as [(String, [String], Int32, String)] {

@@ -80,7 +80,7 @@ import Testing
       (["--keep", "a", "--output-dir", "x"], 64, "belong to --csv"),
       (["--csv", input, "--json"], 64, "--json takes standard output"),
       (["--csv", input, "--separator", "xy"], 64, "--separator takes"),
-      (["--csv", input, "--columns", "a=z"], 64, "no column is called 'z'"), ([], 64, "--output-dir says"),
+      (["--csv", input, "--columns", "a=z"], 64, "no column is called 'z'"), ([], 64, "give --output-dir"),
     ] as [([String], Int32, String)] {
       let result = predict(arguments)
       #expect(result.status == status && result.errors.contains(reason), "\(arguments): \(result)")

@@ -164,7 +164,7 @@ import Testing
     file.input("x", [3])
     file.operation("relu", ["x": ["x"]], "x", [3])
     file.output("x", [3])
-    try expect(.malformed, "there already", in: PackageFolder(model: file.bytes))
+    try expect(.malformed, "already defined", in: PackageFolder(model: file.bytes))
   }
 
   @Test func argMaxGivesInt32() throws {

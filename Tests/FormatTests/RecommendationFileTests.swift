@@ -58,7 +58,7 @@ import Testing
     #expect(unnamed?.description.contains("speaks of item 7") == true, "\(unnamed as Any)")
     for item in [1 << 40, Int.max, -1] {
       let error = refusal("items", Self.items) { named(&$0, item: item) }
-      #expect(error?.description.contains("speaks of item") == true, "\(error as Any)")
+      #expect(error?.description.contains("names item") == true, "\(error as Any)")
     }
     let mute = refusal("items", Self.items) {
       $0.message(2) { $0.text(1, "ant") }

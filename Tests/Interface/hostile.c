@@ -298,8 +298,8 @@ static void arrays(kelvin_model *model) {
   expect("names that are not UTF-8", CALL(bytes, in, 1, probabilities, out, 1), KELVIN_ERROR_PARAMETERS, "not UTF-8");
   expect("an unknown input", CALL(photo, in, 1, probabilities, out, 1), KELVIN_ERROR_FEATURE, "photo");
   expect("an unknown output", CALL(image, in, 1, photo, out, 1), KELVIN_ERROR_FEATURE, "no output 'photo'");
-  expect("an input twice", CALL(image, in, 2, probabilities, out, 1), KELVIN_ERROR_FEATURE, "there twice");
-  expect("an output twice", CALL(image, in, 1, probabilities, out, 2), KELVIN_ERROR_FEATURE, "there twice");
+  expect("an input twice", CALL(image, in, 2, probabilities, out, 1), KELVIN_ERROR_FEATURE, "given twice");
+  expect("an output twice", CALL(image, in, 1, probabilities, out, 2), KELVIN_ERROR_FEATURE, "given twice");
   out[0] = array(scores, KELVIN_FLOAT32, 2, short_row);
   expect("another shape", CALL(image, in, 1, probabilities, out, 1), KELVIN_ERROR_FEATURE, "probabilities");
   out[0] = array(scores, KELVIN_INT32, 2, row);

@@ -175,6 +175,6 @@ struct ScenarioTests {
     #expect(
       result.notes.contains(
         "the background load was a separate process: 3.03 s of processor time in 10.0 s, 1 % of it in the kernel"))
-    #expect(result.notes.contains { $0.contains("the neighbour's processor time is not booked to the model") })
+    #expect(result.notes.contains { $0.contains("the background load's processor time is not the model's") })
   }
 }

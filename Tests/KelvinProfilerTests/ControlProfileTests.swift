@@ -181,7 +181,7 @@ import Testing
     let lines = try profile(try context()).lines()
     #expect(lines.contains("  loop/body: 7 × in each inference"), "\(lines)")
     #expect(lines.contains("  branch/then: 1 × in each inference"))
-    #expect(lines.contains { $0.hasPrefix("Control flow") && $0.contains("a loop's trip") })
+    #expect(lines.contains { $0.hasPrefix("Control flow") && $0.contains("loop iteration") })
     #expect(lines.contains { $0.hasPrefix("starting gpu:0") })
     #expect(lines.allSatisfy { $0.count <= 100 })
   }

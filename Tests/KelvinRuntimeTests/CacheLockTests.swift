@@ -67,7 +67,7 @@ import Testing
     #expect(try CacheFixture.pack(second, "a", 9).allSatisfy { $0 == 1 })
     #expect(try CacheFixture.pack(second, "b", 2).allSatisfy { $0 == 2 })
     second.save()
-    #expect(directory.remarks.count == 1 && directory.remarks[0].contains("did not let go"), "\(directory.remarks)")
+    #expect(directory.remarks.count == 1 && directory.remarks[0].contains("did not release it"), "\(directory.remarks)")
     #expect(try CacheFixture.pack(second, "b", 9).allSatisfy { $0 == 2 })
   }
 }

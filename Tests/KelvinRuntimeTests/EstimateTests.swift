@@ -76,7 +76,7 @@ import Testing
   @Test func shippedEstimateStatesItsErrorElsewhere() throws {
     let one = profile(card.identity, count: 20)
     let alone = CostSheet(nil, shipped: ShippedProfiles(["one": try one.json()])).basis(of: card, threads: 2)
-    #expect(alone.errorElsewhere == nil && alone.text.contains("how far here is unknown"), "\(alone.text)")
+    #expect(alone.errorElsewhere == nil && alone.text.contains("the error here is unknown"), "\(alone.text)")
     // The same layers on another machine of the class, where each takes twice as long.
     var other = one
     other.machine.processor = "another"

@@ -89,7 +89,7 @@ import Testing
       try Data(changed.utf8).write(to: path)
       let loaded = store().load(devices: [measured])
       #expect(loaded.profile == nil && loaded.remarks.count == 1)
-      #expect(loaded.remarks[0].contains("not what was kept there"), "\(loaded.remarks)")
+      #expect(loaded.remarks[0].contains("not what was saved there"), "\(loaded.remarks)")
     }
     let remarks = try store().save(profile(device("b:0"), 1))
     #expect(remarks.count == 1 && remarks[0].contains("rejected.json"), "\(remarks)")

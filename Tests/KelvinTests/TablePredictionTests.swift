@@ -274,7 +274,7 @@ struct TablePredictionTests {
       let error = #expect(throws: ModelError.self) {
         try prediction.run(from: .file(URL(filePath: path)), to: .file(URL(filePath: other)))
       }
-      #expect(error?.description.contains("is what is read") == true)
+      #expect(error?.description.contains("is the input table") == true)
     }
     #expect(String(decoding: TemporaryFolder.read(path), as: UTF8.self) == "a,b,c,d\n1,2,3,4\n")
     #expect(throws: ModelError.self) {

@@ -109,7 +109,7 @@ struct CalibrationTests {
       try machine.recorder.record(CalibrationSchedule(), setLoad: { _ in Issue.record("nothing is to be loaded") })
     }
     let text = "\(CalibrationError.noTemperature(measuresPower: showsPower, isVirtualised: true))"
-    #expect(text.contains("power alone") == showsPower)
+    #expect(text.contains("power is measured") == showsPower)
     #expect(text.contains("calibrate on the host"))
   }
 

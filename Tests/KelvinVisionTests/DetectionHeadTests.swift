@@ -129,7 +129,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("{", "no JSON"),
+    ("{", "not JSON"),
     (#"{"version": 1, "family": "yolov8"}"#, "'format' is missing"),
     (#"{"format": "kelvin-curves", "version": 1, "family": "yolov8"}"#, "field 'format': expected \"kelvin-head\""),
     (#"{"format": "kelvin-head", "version": 2, "family": "yolov8"}"#, "field 'version'"),
