@@ -14,7 +14,7 @@ import Testing
     #expect(result.output.contains("\"trips\" : 40"))
     let text = Kelvin.run("plan", Self.model, "--units", "cpu", "--no-cache")
     #expect(text.output.contains("loop 'halve'"))
-    #expect(text.output.contains("10 trips in each inference"))
+    #expect(text.output.contains("10 iterations in each inference"))
     #expect(text.output.contains("  halve/body: 10 × in each inference"), "\(text.output)")
     #expect(text.output.contains("control flow"), "\(text.output)")
     #expect(text.output.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(text.output)")
@@ -97,7 +97,7 @@ import Testing
     #expect(!events.contains("body, iteration 8"))
     let plan = Kelvin.run("plan", Self.looping, "--units", "cpu", "--profile", saved, "--trips", "999", "--no-cache")
     #expect(plan.status == 0, "\(plan)")
-    #expect(plan.output.contains("7 trips in each inference: measured"), "\(plan.output)")
+    #expect(plan.output.contains("7 iterations in each inference: measured"), "\(plan.output)")
     #expect(!plan.output.contains("999 trips"))
     // A layer is what a device runs, in regions too.
     let rows = try #require(plan.output.firstMatch(of: /: (\d+) nodes/).flatMap { Int($0.1) })
@@ -106,7 +106,7 @@ import Testing
     // The profile alone tells the same, without the model or a device.
     let alone = Kelvin.run("plan", "--profile", saved, "--units", "cpu")
     #expect(alone.status == 0, "\(alone)")
-    #expect(alone.output.contains("7 trips in each inference: measured"), "\(alone.output)")
+    #expect(alone.output.contains("7 iterations in each inference: measured"), "\(alone.output)")
     #expect(alone.output.contains("  loop_34/body: 7 × in each inference"), "\(alone.output)")
     #expect(Self.predicted(alone.output) == Self.predicted(plan.output))
     withExtendedLifetime(folder) {}
