@@ -169,11 +169,14 @@ let package = Package(
       ],
       path: "Tests/TestSupport", swiftSettings: strict),
     .target(
+      name: "GraphParsing", dependencies: ["KelvinGraph"], path: "Tests/GraphParsing", swiftSettings: strict),
+    .target(
       name: "ConformanceChecks", dependencies: ["KelvinBasics", "KelvinGraph", "KelvinDevices", "KelvinConformance"],
       path: "Tests/ConformanceChecks", swiftSettings: strict),
     test("KelvinBasicsTests", "KelvinBasics"),
     test(
-      "KelvinGraphTests", "KelvinBasics", "KelvinGraph", "KelvinPasses", "KelvinDevices", "KelvinConformance",
+      "KelvinGraphTests", "GraphParsing", "KelvinBasics", "KelvinGraph", "KelvinPasses", "KelvinDevices",
+      "KelvinConformance",
       "ConformanceChecks",
       "KelvinReference", "TestSupport"),
     test(
@@ -247,7 +250,7 @@ let package = Package(
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "CFakeNVML", "KelvinCommands", "KelvinBasics", "KelvinBench", "KelvinDevices", "KelvinFeatures",
+        "CFakeNVML", "GraphParsing", "KelvinCommands", "KelvinBasics", "KelvinBench", "KelvinDevices", "KelvinFeatures",
         "KelvinCoreML", "KelvinEngine", "KelvinGraph", "KelvinImages", "KelvinImport", "KelvinMeasurements",
         "KelvinONNX", "KelvinPasses", "KelvinPlanning",
         "KelvinProfiler", "KelvinReference", "KelvinRuntime", "KelvinText", "KelvinThermal", "KelvinVision",

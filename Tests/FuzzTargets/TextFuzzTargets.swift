@@ -1,3 +1,4 @@
+import GraphParsing
 import FoundationEssentials
 import KelvinCommands
 import KelvinFeatures

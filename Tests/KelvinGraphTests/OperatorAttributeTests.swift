@@ -1,3 +1,4 @@
+import GraphParsing
 import KelvinBasics
 import KelvinConformance
 import KelvinDevices

@@ -1,3 +1,4 @@
+import GraphParsing
 import ConformanceChecks
 import KelvinConformance
 import KelvinDevices

@@ -1,5 +1,5 @@
 extension Graph: CustomStringConvertible {
-  /// The graph as text, which `init(parsing:weights:)` reads back. There is one line for each input, state, weight,
+  /// The graph as text, which `init(parsing:weights:)` of the tests reads back. There is one line for each input, state, weight,
   /// node and output extent; extents refer to outputs by index.
   ///
   /// ```
@@ -44,7 +44,7 @@ extension Graph: CustomStringConvertible {
   }
 
   /// The weights that nodes read or that are results, in the order of the values.
-  var usedWeights: [ValueID] {
+  package var usedWeights: [ValueID] {
     let used = Set(nodes.flatMap(\.inputs) + results)
     return values.indices.lazy.map(ValueID.init).filter { self[$0].weight != nil && used.contains($0) }
   }

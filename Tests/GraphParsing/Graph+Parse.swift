@@ -1,3 +1,5 @@
+package import KelvinGraph
+
 /// The location of a weight: its name, and the regions of nodes around it.
 package struct WeightLocation: Hashable, Sendable {
   /// For each region around the weight, outermost first, the node's name and the region's index.

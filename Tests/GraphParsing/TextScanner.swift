@@ -1,3 +1,5 @@
+import KelvinGraph
+
 /// A scanner of one line of a dump, from left to right.
 struct TextScanner {
   private let bytes: [UInt8]
@@ -200,6 +202,11 @@ struct TextScanner {
 }
 
 extension UInt8 {
+  fileprivate var isDigit: Bool { (0x30...0x39).contains(self) }
+  fileprivate var isNameStart: Bool { (0x61...0x7a).contains(self) || (0x41...0x5a).contains(self) || self == 0x5f }
+  fileprivate var isNamePart: Bool { isNameStart || isDigit }
+  /// Whether the byte is a letter, a digit or one of `_ . / ~ - $`.
+  fileprivate var isReferencePart: Bool { isNamePart || [0x2e, 0x2f, 0x7e, 0x2d, 0x24].contains(self) }
   /// Whether the byte is a digit or one of `+ - . e`.
   fileprivate var isNumberPart: Bool { isDigit || [0x2b, 0x2d, 0x2e, 0x65].contains(self) }
 }
