@@ -45,12 +45,6 @@ struct ThermalEnvelopeTests {
     #expect(Self.fixed.model().timeToLimit(load: Self.fixed.load(watts: 10)) == .infinity)
   }
 
-  @Test("calibration: 0.8 J at a settled 100 ms over 2 W idle sustains 10 W")
-  func calibration() {
-    let watts = ThermalEnvelope.sustainableWatts(idle: 2, joulesPerInference: 0.8, settledLatency: 0.1)
-    #expect(abs(watts - 10) < 1e-12)
-  }
-
   @Test("impossible coefficients are refused by name")
   func invalid() throws {
     func rejects(_ place: String, _ change: (inout ThermalEnvelope) -> Void) throws {

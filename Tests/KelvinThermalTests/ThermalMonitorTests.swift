@@ -212,6 +212,5 @@ struct ThermalMonitorTests {
     let outlook = try #require(report.outlook)
     #expect(outlook.timeToLimit(dynamicWatts: 8) == .infinity)
     #expect(outlook.timeToLimit(dynamicWatts: 18) == monitor.model.timeToLimit(load: 2))
-    #expect(abs(outlook.headroom(after: 1e9, dynamicWatts: 3) - 0.5) < 1e-12)
   }
 }

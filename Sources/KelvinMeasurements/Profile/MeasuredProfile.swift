@@ -81,12 +81,6 @@ package struct MeasuredProfile: Sendable, Hashable {
 
   package func device(_ id: String) -> DeviceIdentity? { devices.first { $0.id == id } }
 
-  /// Returns the share of `keys` with a cost on `device`, 0...1.
-  package func coverage(of keys: [String], device: String) -> Double {
-    guard !keys.isEmpty else { return 1 }
-    return Double(keys.count { nodes[$0]?[device] != nil }) / Double(keys.count)
-  }
-
   /// The number of threads with which most of the nodes were measured; nil when no key contains one.
   package var threads: Int? {
     var counts: [Int: Int] = [:]

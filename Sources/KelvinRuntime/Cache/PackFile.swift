@@ -51,7 +51,6 @@ private final class VerifiedRegions: Sendable {
 
 /// The XXH3-128 hash of a region, fast enough to be limited by memory bandwidth.
 struct PackHash: Hashable {
-  static let byteCount = 16
   let low: UInt64
   let high: UInt64
 

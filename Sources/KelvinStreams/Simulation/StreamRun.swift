@@ -48,8 +48,6 @@ package struct StreamRun: Sendable {
   /// The time at which the clock was first lowered; nil for never.
   package var throttledAt: Double?
 
-  package var duration: Double { windows.last?.end ?? 0 }
-
   /// Answers per second in the last tenth of the run.
   package var settledRate: Double {
     let last = windows.suffix(max(1, windows.count / 10))

@@ -96,12 +96,6 @@ package struct ThermalEnvelope: Sendable, Hashable, Codable {
     return idleWatts + busy * (fullLoadWatts - idleWatts) * pow(clockRatio, exponent)
   }
 
-  /// Returns the sustainable power of a machine that throttles: P_idle + E/L∞, with E joules for one inference at that
-  /// clock and L∞ its settled seconds. Without a decay this is only a lower bound.
-  package static func sustainableWatts(idle: Double, joulesPerInference: Double, settledLatency: Double) -> Double {
-    idle + joulesPerInference / settledLatency
-  }
-
   private func validate(document: String) throws(MeasurementError) {
     func require(_ holds: Bool, _ place: String, _ expected: String, _ got: Double) throws(MeasurementError) {
       guard holds else {

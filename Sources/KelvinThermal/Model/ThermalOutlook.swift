@@ -12,11 +12,6 @@ package struct ThermalOutlook: Sendable, Hashable, Codable {
     self.sustainableWatts = sustainableWatts
   }
 
-  /// Returns the headroom `seconds` from now at a constant power above idle.
-  package func headroom(after seconds: Double, dynamicWatts: Double) -> Double {
-    model.forecast(after: seconds, load: load(dynamicWatts))
-  }
-
   /// Returns the seconds to the limit at a constant power above idle; 0 if it is reached, infinite if it never is.
   package func timeToLimit(dynamicWatts: Double) -> Double { model.timeToLimit(load: load(dynamicWatts)) }
 
