@@ -7,10 +7,12 @@
 
 layout(constant_id = 1) const int KIND = 4;
 layout(constant_id = 3) const int RESULT_KIND = 0;
+layout(constant_id = 5) const uint SELECTED = 0u;   // 1 for the smallest element, plus 2 for the last of equal ones
 
 layout(push_constant) uniform Parameters {
   ROW_PARAMETERS
-  int extent, takesSmallest, takesLast;
+  uint function;   // SELECTED
+  int extent;
 } s;
 layout(binding = 0) writeonly buffer Output { uint y[]; };
 WORDS(1, x)
@@ -22,9 +24,9 @@ bool isBetter(uvec4 a, uvec4 b) {
   if (isUnordered(a) || isUnordered(b)) return !isUnordered(b);
   if (KIND == FLOAT) {
     float u = uintBitsToFloat(a.x), v = uintBitsToFloat(b.x);
-    return s.takesSmallest != 0 ? u < v : u > v;
+    return (SELECTED & 1u) != 0u ? u < v : u > v;
   }
-  return s.takesSmallest != 0 ? isLess(wide(a, KIND), wide(b, KIND), KIND) : isLess(wide(b, KIND), wide(a, KIND), KIND);
+  return (SELECTED & 1u) != 0u ? isLess(wide(a, KIND), wide(b, KIND), KIND) : isLess(wide(b, KIND), wide(a, KIND), KIND);
 }
 
 bool isSame(uvec4 a, uvec4 b) {
@@ -41,7 +43,7 @@ void main() {
     for (int i = 1; i < s.extent; i++) {
       uvec4 v = x(base + i * s.rowLength);
       bool takes = isBetter(v, best);
-      if (s.takesLast != 0) takes = takes || isSame(v, best);
+      if ((SELECTED & 2u) != 0u) takes = takes || isSame(v, best);
       best = takes ? v : best;
       position = takes ? i : position;
     }

@@ -18,9 +18,11 @@ int quotient(int a, int d, float reciprocal) {
 }
 
 // A kernel over rows of elements: one invocation computes one element. The kernel's parameters, an instance `s`, begin
-// with ROW_PARAMETERS. EACH_ROW sets `row`, EACH_COLUMN sets `column`; the same names are in opencl/prelude.cl.
+// with ROW_PARAMETERS. EACH_ROW sets `row`, EACH_COLUMN sets `column`, and ELEMENT_INDEX is the element's index. The same
+// names are in opencl/prelude.cl.
 #define ROW_PARAMETERS int rowCount; int rowLength; float inverseRowLength;
 #define EACH_ROW \
   const int element_ = flatPosition(), row = quotient(element_, s.rowLength, s.inverseRowLength); \
   if (row < s.rowCount)
 #define EACH_COLUMN const int column = element_ - row * s.rowLength;
+#define ELEMENT_INDEX element_

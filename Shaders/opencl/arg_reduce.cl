@@ -3,7 +3,8 @@
 
 typedef struct {
   ROW_PARAMETERS
-  int extent, takesSmallest, takesLast;
+  uint function;   // 1 for the smallest element, plus 2 for the last of equal ones
+  int extent;
 } arg_reduce_shape;
 
 KERNEL void arg_reduce(BUFFER(x), BUFFER(y), arg_reduce_shape s) {
@@ -26,8 +27,8 @@ KERNEL void arg_reduce(BUFFER(x), BUFFER(y), arg_reduce_shape s) {
           // NaN, which differs from itself, exceeds every number.
           const int unordered = v != v, wasUnordered = best[i] != best[i];
           const int same = v == best[i] || (unordered && wasUnordered);
-          const int beyond = s.takesSmallest ? v < best[i] : v > best[i];
-          const int takes = (unordered ? !wasUnordered : beyond) || (s.takesLast && same);
+          const int beyond = s.function & 1 ? v < best[i] : v > best[i];
+          const int takes = (unordered ? !wasUnordered : beyond) || (s.function & 2 && same);
           best[i] = takes ? v : best[i];
           position[i] = takes ? place : position[i];
         }

@@ -93,6 +93,7 @@ BY_LANE(tan)
   for (int row = item_ / pieces_ * s.rows, last_ = min(row + s.rows, s.rowCount); row < last_; row++)
 #define EACH_COLUMN_BY(step) for (int column = start_; column < end; column += step)
 #define EACH_COLUMN EACH_COLUMN_BY(1)
+#define ELEMENT_INDEX (row * s.rowLength + column)
 
 // Sets `place` along each axis before the last, innermost first, of a row in a tensor of s.sizes.
 #define EACH_AXIS(limit, body) \

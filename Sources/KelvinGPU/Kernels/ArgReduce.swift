@@ -13,7 +13,8 @@ extension KernelTable {
       let order = [op.function == .minimum ? 1 : 0, op.takesLast ? 1 : 0]
       let alone = context.dense(
         GPUKernel(
-          "arg_reduce", [.number(scalar), .result(op.scalar)], reads: [.elements], Parameters([lines.length] + order),
+          "arg_reduce", [.number(scalar), .result(op.scalar)], constants: [("SELECTED", order[0] + 2 * order[1])],
+          reads: [.elements], Parameters(order[0] + 2 * order[1], lines.length),
           rows: lines.length == 0 ? 0 : lines.outer, of: lines.inner, cost: lines.length))
       guard scalar.isFloatingPoint, let groups = context.groups(sharing: lines) else { return [KernelOffer(alone)] }
       /// A whole search, or one of its two passes over rows in parts.
