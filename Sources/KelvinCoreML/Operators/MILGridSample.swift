@@ -60,14 +60,7 @@ extension MILMapper {
       throw emitter.invalid("box_coordinate_mode '\(name)' is not known")
     }
     let targets = [try c.integer("target_height") ?? 1, try c.integer("target_width") ?? 1]
-    let spacing: BoxCrop.Spacing =
-      switch try c.samplingMode() {
-      case .strictAlignCorners: .endpoints(alone: 0)
-      case .alignCorners: .endpoints(alone: 0.5)
-      case .standard: .upsampling
-      case .offsetCorners: .offset
-      case .unalignCorners: .centred
-      }
+    let spacing = try c.samplingMode().spacing
     let crop = BoxCrop(
       boxes: boxes, format: format, isNormalized: try c.flag("normalized_coordinates"),
       factor: try c.number("spatial_scale") ?? 1, targets: targets, spacing: spacing,

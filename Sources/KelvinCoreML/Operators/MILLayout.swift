@@ -46,20 +46,7 @@ extension MILMapper {
     }
     let axis = try c.required("axis", c.integer)
     guard try c.flag("interleave") else { return try c.emitter.concat(values, axis: axis) }
-    let place = try c.emitter.axis(axis, of: values[0])
-    var sizes = c.emitter.shape(values[0]).dimensions
-    var raised: [ValueID] = []
-    for value in values {
-      guard c.emitter.shape(value).dimensions == sizes else {
-        throw c.emitter.invalid("interleaved inputs must have equal shapes")
-      }
-      var shape = sizes
-      shape.insert(1, at: place + 1)
-      raised.append(try c.emitter.reshape(value, Shape(shape), step: "raised"))
-    }
-    let joined = try c.emitter.concat(raised, axis: place + 1, step: "joined")
-    sizes[place] *= values.count
-    return try c.emitter.reshape(joined, Shape(sizes))
+    return try c.emitter.interleave(values, axis: try c.emitter.axis(axis, of: values[0]))
   }
 
   private static let stack = MILMapper("stack") { c in

@@ -61,7 +61,7 @@ extension MILMapper {
   }
 }
 
-/// The sampling grids of MIL's resizing operations.
+/// The sampling grids of resizing operations and layers, by their names in ML Programs.
 enum SamplingMode: String {
   case strictAlignCorners = "STRICT_ALIGN_CORNERS"
   case alignCorners = "ALIGN_CORNERS"
@@ -79,6 +79,17 @@ enum SamplingMode: String {
       let delta = Double(max(1, length - 1)) / Double(size)
       return Sampling(scale: delta, offset: 0.5 * delta)
     case .unalignCorners: return .halfPixel(ratio)
+    }
+  }
+
+  /// The positions of samples along a box.
+  var spacing: BoxCrop.Spacing {
+    switch self {
+    case .strictAlignCorners: .endpoints(alone: 0)
+    case .alignCorners: .endpoints(alone: 0.5)
+    case .standard: .upsampling
+    case .offsetCorners: .offset
+    case .unalignCorners: .centred
     }
   }
 }

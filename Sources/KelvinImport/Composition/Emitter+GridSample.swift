@@ -258,9 +258,7 @@ extension Emitter {
   /// `scale`, plus `offset`.
   package func column(_ index: Int, of grid: ValueID, scale: Float, offset: Float, step: String) throws -> ValueID {
     let sizes = shape(grid)
-    var ranges = sizes.dimensions.map { SliceRange(start: 0, count: $0) }
-    ranges[sizes.rank - 1] = SliceRange(start: index, count: 1)
-    let one = try slice(grid, ranges, step: "\(step)/given")
+    let one = try slice(grid, axis: sizes.rank - 1, SliceRange(start: index, count: 1), step: "\(step)/given")
     let count = sizes.dimensions.dropFirst().dropLast().reduce(1, *)
     let flat = try reshape(one, [sizes[0], count], step: "\(step)/flat")
     let real = try cast(flat, to: .float32, step: "\(step)/float32")

@@ -109,6 +109,19 @@ extension Emitter {
     return try add(Concat(axis: place), raised)
   }
 
+  /// Concatenates tensors of one shape so that their slices along the axis alternate.
+  package func interleave(_ values: [ValueID], axis: Int) throws -> ValueID {
+    var sizes = shape(values[0]).dimensions
+    var raised: [ValueID] = []
+    for value in values {
+      guard shape(value).dimensions == sizes else { throw invalid("interleaved inputs must have equal shapes") }
+      raised.append(try reshape(value, Shape(sizes[...axis] + [1] + sizes[(axis + 1)...]), step: "raised"))
+    }
+    let joined = try concat(raised, axis: axis + 1, step: "joined")
+    sizes[axis] *= values.count
+    return try reshape(joined, Shape(sizes))
+  }
+
   /// Repeats the whole tensor along each axis. If there are fewer repeats than axes, they apply to the last axes.
   package func tile(_ x: ValueID, _ given: [Int]) throws -> ValueID {
     let source = shape(x)
@@ -168,5 +181,12 @@ extension Emitter {
     if full { return x }
     return try add(
       Slice(starts: ranges.map(\.start), counts: ranges.map(\.count), steps: ranges.map(\.step)), x, step: step)
+  }
+
+  /// Slices one axis; the others stay whole.
+  package func slice(_ x: ValueID, axis: Int, _ range: SliceRange, step: String? = nil) throws -> ValueID {
+    var ranges = shape(x).dimensions.map { SliceRange(start: 0, count: $0) }
+    ranges[axis] = range
+    return try slice(x, ranges, step: step)
   }
 }

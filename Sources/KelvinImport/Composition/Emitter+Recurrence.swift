@@ -62,9 +62,8 @@ extension Emitter {
 
   /// Reverses the steps of a sequence; a reversed recurrence is in the order of computation.
   package func reversed(_ sequence: ValueID, step: String? = nil) throws -> ValueID {
-    var ranges = shape(sequence).dimensions.map { SliceRange(start: 0, count: $0) }
-    ranges[0] = SliceRange(start: max(ranges[0].count - 1, 0), count: ranges[0].count, step: -1)
-    return try slice(sequence, ranges, step: step)
+    let count = shape(sequence)[0]
+    return try slice(sequence, axis: 0, SliceRange(start: max(count - 1, 0), count: count, step: -1), step: step)
   }
 
   /// Returns blocks of rows, `[blocks · rows, …]`, in another order or fewer of them; for a weight the result is a
@@ -83,9 +82,8 @@ extension Emitter {
     }
     if let kept { return kept }
     let parts = try order.map { block in
-      var ranges = source.dimensions.map { SliceRange(start: 0, count: $0) }
-      ranges[0] = SliceRange(start: rows == 0 ? 0 : block * rows, count: rows)
-      return try slice(x, ranges, step: "\(step)/block_\(block)")
+      let range = SliceRange(start: rows == 0 ? 0 : block * rows, count: rows)
+      return try slice(x, axis: 0, range, step: "\(step)/block_\(block)")
     }
     return parts.count == 1 ? parts[0] : try concat(parts, axis: 0, step: step)
   }

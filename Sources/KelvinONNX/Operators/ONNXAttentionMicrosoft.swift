@@ -239,9 +239,7 @@ extension Emitter {
     }
     func part(_ start: Int, _ count: Int, _ name: String) throws -> [ValueID] {
       guard count > 0 else { return [] }
-      var ranges = whole.dimensions.map { SliceRange(start: 0, count: $0) }
-      ranges[2] = SliceRange(start: start, count: count)
-      return [try slice(cache, ranges, step: "\(step)_\(name)")]
+      return [try slice(cache, axis: 2, SliceRange(start: start, count: count), step: "\(step)_\(name)")]
     }
     let before = try part(0, start, "before")
     let behind = try part(start + new[2], whole[2] - start - new[2], "behind")

@@ -198,9 +198,8 @@ extension ONNXOperation {
     let places = try emitter.add(Expand(sizes), rows, step: "\(step)_places")
     let whole = try emitter.add(
       ScatterElements(axis: 2, reduction: .replace), room, places, new, step: "\(step)_cache")
-    var ranges = emitter.shape(whole).dimensions.map { SliceRange(start: 0, count: $0) }
-    ranges[2] = SliceRange(start: 0, count: cache.total)
-    return (whole, try emitter.slice(whole, ranges, step: "\(step)_visible"))
+    let visible = SliceRange(start: 0, count: cache.total)
+    return (whole, try emitter.slice(whole, axis: 2, visible, step: "\(step)_visible"))
   }
 
   /// Returns the mask of scores: keys up to a query's own position, or of its sample, and in a window if there is one.

@@ -140,9 +140,7 @@ extension Emitter {
     let places = try table(.int64, [1, size, 1], step: "places") { (0..<size).map(Double.init) }
     let none = constant(0, scalar, step: "none")
     func part(_ x: ValueID, _ axis: Int, _ start: Int, _ count: Int, _ step: String) throws -> ValueID {
-      var ranges = shape(x).dimensions.map { SliceRange(start: 0, count: $0) }
-      ranges[axis] = SliceRange(start: start, count: count)
-      return try slice(x, ranges, step: step)
+      try slice(x, axis: axis, SliceRange(start: start, count: count), step: step)
     }
     for column in 0..<size {
       let step = "column_\(column)"

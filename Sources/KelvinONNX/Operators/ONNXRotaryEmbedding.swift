@@ -49,9 +49,7 @@ extension Emitter {
       throw invalid("\(type(x)) does not have \(width) elements to rotate by \(type(cosines))")
     }
     func part(_ start: Int, _ count: Int, _ step: Int, _ name: String) throws -> ValueID {
-      var ranges = sizes.dimensions.map { SliceRange(start: 0, count: $0) }
-      ranges[last] = SliceRange(start: start, count: count, step: step)
-      return try slice(x, ranges, step: name)
+      try slice(x, axis: last, SliceRange(start: start, count: count, step: step), step: name)
     }
     let half = width / 2
     let a = try part(0, half, isInterleaved ? 2 : 1, "first")

@@ -21,19 +21,7 @@ extension LayerMapper {
     let values = try c.allLogical()
     let axis = try c.axis(Fields.axis, of: values[0])
     guard try c.flag(Fields.interleave) else { return c.ranked(try c.emitter.concat(values, axis: axis)) }
-    var sizes = c.emitter.shape(values[0]).dimensions
-    var raised: [ValueID] = []
-    for value in values {
-      guard c.emitter.shape(value).dimensions == sizes else {
-        throw c.emitter.invalid("interleaved inputs must have equal shapes")
-      }
-      var shape = sizes
-      shape.insert(1, at: axis + 1)
-      raised.append(try c.emitter.reshape(value, Shape(shape), step: "raised"))
-    }
-    let joined = try c.emitter.concat(raised, axis: axis + 1, step: "joined")
-    sizes[axis] *= values.count
-    return c.ranked(try c.emitter.reshape(joined, Shape(sizes)))
+    return c.ranked(try c.emitter.interleave(values, axis: axis))
   }
 
   private static let splitND = LayerMapper(several: Layers.splitND) { c in
@@ -118,9 +106,7 @@ extension LayerMapper {
     guard size > 0, size <= shape[axis], (0...(shape[axis] - size)).contains(start) else {
       throw c.emitter.invalid("\(size) elements from \(start) are not in axis \(axis) of \(shape)")
     }
-    var ranges = shape.dimensions.map { SliceRange(start: 0, count: $0) }
-    ranges[axis] = SliceRange(start: start, count: size)
-    return c.ranked(try c.emitter.slice(value, ranges))
+    return c.ranked(try c.emitter.slice(value, axis: axis, SliceRange(start: start, count: size)))
   }
 
   /// Pads each axis by amounts before and after, or up to the given sizes, on the side that has a nonzero amount.

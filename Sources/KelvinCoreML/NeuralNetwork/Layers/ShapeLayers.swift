@@ -2,8 +2,13 @@ import KelvinGraph
 import KelvinImport
 
 extension LayerMapper {
+  /// Layers that change the shape of planes, or join and cut them.
+  static let planeShapes: [LayerMapper] = [
+    flatten, reshape, permute, concat, split, slice, sequenceRepeat, reshapeStatic, loadConstant,
+  ]
+
   /// Flattens to `[…, C·H·W, 1, 1]`, with the channels outermost or innermost.
-  static let flatten = LayerMapper(Layers.flatten) { c in
+  private static let flatten = LayerMapper(Layers.flatten) { c in
     typealias Fields = LayerSchema.FlattenLayerParams
     let x = try c.input(0)
     let shape = try c.planeShape(x)
@@ -17,7 +22,7 @@ extension LayerMapper {
 
   /// Reshapes to `[C, H, W]`, optionally with a new sequence length in front. During the reshape the channels are
   /// outermost or innermost.
-  static let reshape = LayerMapper(Layers.reshape) { c in
+  private static let reshape = LayerMapper(Layers.reshape) { c in
     typealias Fields = LayerSchema.ReshapeLayerParams
     let x = try c.input(0)
     let target = try c.integers(Fields.targetShape)
@@ -44,7 +49,7 @@ extension LayerMapper {
   }
 
   /// Permutes sequence, channel, height and width; the batch axis stays.
-  static let permute = LayerMapper(Layers.permute) { c in
+  private static let permute = LayerMapper(Layers.permute) { c in
     let x = try c.input(0)
     let axes = try c.integers(LayerSchema.PermuteLayerParams.axis)
     if axes.isEmpty { return x }
@@ -59,7 +64,7 @@ extension LayerMapper {
     return Blob(moved, c.emitter.shape(moved))
   }
 
-  static let concat = LayerMapper(Layers.concat) { c in
+  private static let concat = LayerMapper(Layers.concat) { c in
     let inputs = try c.allInputs()
     if try c.flag(LayerSchema.ConcatLayerParams.sequenceConcat) {
       let joined = try c.emitter.concat(try inputs.map { try c.logical($0) }, axis: -5)
@@ -73,7 +78,7 @@ extension LayerMapper {
   }
 
   /// Splits the channels into equal parts.
-  static let split = LayerMapper(several: Layers.split) { c in
+  private static let split = LayerMapper(several: Layers.split) { c in
     let x = try c.input(0)
     let planes = try c.planes(x)
     let (channels, count) = (c.emitter.shape(planes)[1], c.outputs.count)
@@ -84,7 +89,7 @@ extension LayerMapper {
     return parts.map { c.fromPlanes($0, x) }
   }
 
-  static let slice = LayerMapper(Layers.slice) { c in
+  private static let slice = LayerMapper(Layers.slice) { c in
     typealias Fields = LayerSchema.SliceLayerParams
     let x = try c.input(0)
     let axis = try c.integer(Fields.axis) - 3
@@ -97,17 +102,12 @@ extension LayerMapper {
         start: try c.integer(Fields.startIndex), end: try c.integer(Fields.endIndex),
         step: try c.integer(Fields.stride, default: 1), size: x.shape[place]), range.count > 0
     else { throw c.emitter.invalid("takes nothing of \(x.shape)") }
-    var ranges = x.shape.dimensions.map { SliceRange(start: 0, count: $0) }
-    ranges[place] = range
-    if x.shape.rank >= 3 {
-      let whole = SliceRange(start: 0, count: try c.planeShape(x)[0])
-      return c.fromPlanes(try c.emitter.slice(try c.planes(x), [whole] + ranges.suffix(3)), x)
-    }
-    let result = try c.emitter.slice(try c.logical(x), ranges)
+    if x.shape.rank >= 3 { return c.fromPlanes(try c.emitter.slice(try c.planes(x), axis: 4 + axis, range), x) }
+    let result = try c.emitter.slice(try c.logical(x), axis: place, range)
     return Blob(result, c.emitter.shape(result))
   }
 
-  static let sequenceRepeat = LayerMapper(Layers.sequenceRepeat) { c in
+  private static let sequenceRepeat = LayerMapper(Layers.sequenceRepeat) { c in
     let x = try c.input(0)
     guard x.shape.rank >= 5 else { throw c.emitter.invalid("expected 5 axes, got \(x.shape)") }
     let count = try c.integer(LayerSchema.SequenceRepeatLayerParams.nRepetitions, default: 1)
@@ -117,12 +117,12 @@ extension LayerMapper {
     return Blob(result, c.emitter.shape(result))
   }
 
-  static let reshapeStatic = LayerMapper(Layers.reshapeStatic) { c in
+  private static let reshapeStatic = LayerMapper(Layers.reshapeStatic) { c in
     let target = try c.integers(LayerSchema.ReshapeStaticLayerParams.targetShape)
     return try c.reshape(try c.raw(0), target)
   }
 
-  static let loadConstant = LayerMapper(Layers.loadConstant) { c in
+  private static let loadConstant = LayerMapper(Layers.loadConstant) { c in
     typealias Fields = LayerSchema.LoadConstantLayerParams
     let sizes = try c.integers(Fields.shape, limit: 8)
     guard sizes.count == 3 else { throw c.emitter.invalid("a shape of \(sizes), expected 3 sizes") }

@@ -2,8 +2,10 @@ import KelvinGraph
 import KelvinImport
 
 extension LayerMapper {
+  static let products: [LayerMapper] = [innerProduct, embedding, embeddingND, batchedMatmul, nonMaximumSuppression]
+
   /// `x · Wᵀ + b` along the last axis. With four or five axes, the last three count as one.
-  static let innerProduct = LayerMapper(Layers.innerProduct) { c in
+  private static let innerProduct = LayerMapper(Layers.innerProduct) { c in
     typealias Fields = LayerSchema.InnerProductLayerParams
     let x = try c.input(0)
     let inputs = try c.integer(Fields.inputChannels)
@@ -27,7 +29,7 @@ extension LayerMapper {
   }
 
   /// Looks up rows of a table, stored transposed, by the indices `[…, 1, 1, 1]`.
-  static let embedding = LayerMapper(Layers.embedding) { c in
+  private static let embedding = LayerMapper(Layers.embedding) { c in
     typealias Fields = LayerSchema.EmbeddingLayerParams
     let x = try c.indices(0)
     guard x.shape.rank >= 4, x.shape.dimensions.suffix(3).allSatisfy({ $0 == 1 }) else {
@@ -41,7 +43,7 @@ extension LayerMapper {
   }
 
   /// Looks up rows of a table, stored transposed, by the indices `[…, 1]`.
-  static let embeddingND = LayerMapper(Layers.embeddingND) { c in
+  private static let embeddingND = LayerMapper(Layers.embeddingND) { c in
     typealias Fields = LayerSchema.EmbeddingNDLayerParams
     let x = try c.indices(0)
     guard x.shape.rank >= 2, x.shape.dimensions.last == 1 else {
@@ -52,6 +54,55 @@ extension LayerMapper {
       x, count: try c.integer(Fields.vocabSize), size: size, weights: Fields.weights,
       bias: try c.flag(Fields.hasBias) ? Fields.bias : nil)
     return Blob(rows, Shape(x.shape.dimensions.dropLast() + [size]))
+  }
+
+  /// Multiplies two inputs by NumPy's rules, or one input with a matrix of the layer, stored transposed.
+  private static let batchedMatmul = LayerMapper(Layers.batchedMatmul) { c in
+    typealias Fields = LayerSchema.BatchedMatMulLayerParams
+    let x = try c.input(0)
+    guard c.inputs.count == 1 else {
+      let y = try c.input(1)
+      // A vector counts as a row or a column, whose axis stays in the result.
+      let isRow = x.shape.rank == 1
+      let isColumn = y.shape.rank == 1
+      let left = isRow ? try c.view(x, [1, x.shape[0]]) : try c.logical(x)
+      let right = isColumn ? try c.view(y, [y.shape[0], 1]) : try c.logical(y)
+      return c.ranked(
+        try c.emitter.matmul(
+          left, right, transposesX: try c.flag(Fields.transposeA) && !isRow,
+          transposesY: try c.flag(Fields.transposeB) && !isColumn))
+    }
+    let inputs = try c.integer(Fields.weightMatrixFirstDimension)
+    let outputs = try c.integer(Fields.weightMatrixSecondDimension)
+    guard inputs > 0, outputs > 0 else { throw c.emitter.invalid("a matrix of \(inputs) × \(outputs)") }
+    let weights = c.emitter.constant(try c.weights(Fields.weights).weight([outputs, inputs]), step: "weights")
+    var operands = [try c.logical(x), weights]
+    if try c.flag(Fields.hasBias) {
+      operands.append(try c.constant(try c.weights(Fields.bias), [outputs], step: "bias"))
+    }
+    return c.ranked(try c.emitter.add(Linear(epilogue: Epilogue(hasBias: operands.count == 3)), operands))
+  }
+
+  /// Suppresses boxes. The inputs are boxes, scores and optionally the two thresholds and the number of boxes.
+  private static let nonMaximumSuppression = LayerMapper(several: Layers.nonMaximumSuppression, valueDependent: [4]) {
+    c in
+    typealias Fields = LayerSchema.NonMaximumSuppressionLayerParams
+    let (boxes, scores) = (try c.input(0), try c.input(1))
+    func threshold(_ input: Int, _ field: Int, _ step: String) throws -> ValueID {
+      if c.inputs.count > input { return try c.view(try c.input(input), []) }
+      return c.scalar(try c.number(field), step: step)
+    }
+    let known = c.inputs.count > 4 ? try c.knownIntegers(4).first : nil
+    let op = NonMaximumSuppression(
+      maximumBoxes: try known ?? c.integer(Fields.maxBoxes),
+      isPerClass: try c.flag(Fields.perClassSuppression))
+    let results = try c.emitter.addAll(
+      op,
+      [
+        try c.logical(boxes), try c.logical(scores), try threshold(2, Fields.iouThreshold, "overlap"),
+        try threshold(3, Fields.scoreThreshold, "least_score"),
+      ])
+    return results.map { c.ranked($0) }
   }
 }
 
