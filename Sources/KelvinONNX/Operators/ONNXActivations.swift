@@ -3,32 +3,19 @@ import KelvinImport
 
 extension ONNXMapper {
   /// Activations with parameters.
-  static let activations: [ONNXMapper] = [
-    celu, clip, elu, gelu, hardSigmoid, leakyRelu, mish, prelu, selu, shrink, swiGLU, swish,
-    thresholdedRelu,
-  ]
-
-  private static let leakyRelu = ONNXMapper("LeakyRelu") { c in
-    let x = try c.input(0)
-    return [try c.emitter.unary(UnaryFunction(.leakyRelu, a: c.float("alpha", default: 0.01)), x)]
-  }
-
-  private static let elu = ONNXMapper("Elu") { c in
-    let x = try c.input(0)
-    return [try c.emitter.unary(UnaryFunction(.elu, a: c.float("alpha", default: 1)), x)]
-  }
-
-  private static let selu = ONNXMapper("Selu") { c in
-    let x = try c.input(0)
-    let (alpha, gamma) = (c.float("alpha", default: 1.6732632), c.float("gamma", default: 1.050701))
-    return [try c.emitter.unary(UnaryFunction(.selu, a: alpha, b: gamma), x)]
-  }
-
-  private static let hardSigmoid = ONNXMapper("HardSigmoid") { c in
-    let x = try c.input(0)
-    let (alpha, beta) = (c.float("alpha", default: 0.2), c.float("beta", default: 0.5))
-    return [try c.emitter.unary(UnaryFunction(.hardSigmoid, a: alpha, b: beta), x)]
-  }
+  static let activations: [ONNXMapper] =
+    [celu, clip, gelu, mish, prelu, shrink, swiGLU, swish, thresholdedRelu]
+    + [
+      ("Elu", .elu, [("alpha", 1)]), ("HardSigmoid", .hardSigmoid, [("alpha", 0.2), ("beta", 0.5)]),
+      ("LeakyRelu", .leakyRelu, [("alpha", 0.01)]),
+      ("Selu", .selu, [("alpha", 1.6732632), ("gamma", 1.050701)]),
+    ].map { (name: String, kind: UnaryFunction.Kind, parameters: [(name: String, standard: Float)]) in
+      ONNXMapper(name) { c in
+        let x = try c.input(0)
+        let numbers = parameters.map { c.float($0.name, default: $0.standard) }
+        return [try c.emitter.unary(UnaryFunction(kind, a: numbers[0], b: numbers.count > 1 ? numbers[1] : 0), x)]
+      }
+    }
 
   private static let gelu = ONNXMapper("Gelu") { c in
     let x = try c.input(0)

@@ -2,8 +2,11 @@ import KelvinGraph
 import KelvinImport
 
 extension ONNXMapper {
+  /// The operators of `ai.onnx.ml` on tensors; the others run on the host.
+  static let classical: [ONNXMapper] = [scaler, binarizer, featureVectorizer, arrayFeatureExtractor]
+
   /// `(x - offset) · scale`; each is one number or one per column.
-  static let scaler = ONNXMapper("ai.onnx.ml.Scaler") { operation in
+  private static let scaler = ONNXMapper("ai.onnx.ml.Scaler") { operation in
     let emitter = operation.emitter
     let x = try emitter.cast(try operation.input(0), to: .float32, step: "float32")
     func constant(_ name: String, _ standard: Float) throws -> ValueID {
@@ -18,7 +21,7 @@ extension ONNXMapper {
   }
 
   /// 1 for numbers above a threshold, else 0.
-  static let binarizer = ONNXMapper("ai.onnx.ml.Binarizer") { operation in
+  private static let binarizer = ONNXMapper("ai.onnx.ml.Binarizer") { operation in
     let emitter = operation.emitter
     let x = try operation.input(0)
     let scalar = emitter.type(x).scalar
@@ -27,7 +30,7 @@ extension ONNXMapper {
   }
 
   /// Concatenates rows as float32; a list counts as one row.
-  static let featureVectorizer = ONNXMapper("ai.onnx.ml.FeatureVectorizer") { operation in
+  private static let featureVectorizer = ONNXMapper("ai.onnx.ml.FeatureVectorizer") { operation in
     let emitter = operation.emitter
     let sizes = operation.integers("inputdimensions") ?? []
     var rows: [ValueID] = []
@@ -43,7 +46,7 @@ extension ONNXMapper {
   }
 
   /// Picks columns of the last axis by a list of their indices.
-  static let arrayFeatureExtractor = ONNXMapper("ai.onnx.ml.ArrayFeatureExtractor") { operation in
+  private static let arrayFeatureExtractor = ONNXMapper("ai.onnx.ml.ArrayFeatureExtractor") { operation in
     let emitter = operation.emitter
     var x = try operation.input(0)
     if emitter.shape(x).rank == 1 { x = try emitter.reshape(x, [1, emitter.shape(x).count], step: "row") }

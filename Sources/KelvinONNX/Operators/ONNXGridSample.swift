@@ -2,9 +2,11 @@ import KelvinGraph
 import KelvinImport
 
 extension ONNXMapper {
+  static let sampling: [ONNXMapper] = [gridSample, roiAlign]
+
   /// Samples images `[N, C, spatial…]` at the coordinates of a grid `[N, sizes…, axes]`, from -1 to 1 along each axis,
   /// with the last axis first.
-  static let gridSample = ONNXMapper("GridSample") { c in
+  private static let gridSample = ONNXMapper("GridSample") { c in
     let (x, grid) = (try c.input(0), try c.input(1))
     let (source, sizes) = (c.emitter.shape(x), c.emitter.shape(grid))
     let axes = source.rank - 2
@@ -49,7 +51,7 @@ extension ONNXMapper {
   /// In mode `max` the result is the largest product of pixel and interpolation weight over all samples, like in ONNX's
   /// reference and ONNX Runtime. If the number of samples depends on the sizes of boxes, input 3 (`ONNXDecomposition`)
   /// holds its maximum.
-  static let roiAlign = ONNXMapper("RoiAlign", valueDependent: [3]) { c in
+  private static let roiAlign = ONNXMapper("RoiAlign", valueDependent: [3]) { c in
     let (x, boxes, numbers) = (try c.input(0), try c.input(1), try c.input(2))
     let source = c.emitter.shape(x)
     let (height, width) = (c.integer("output_height", default: 1), c.integer("output_width", default: 1))

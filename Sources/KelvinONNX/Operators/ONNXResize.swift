@@ -2,8 +2,10 @@ import KelvinGraph
 import KelvinImport
 
 extension ONNXMapper {
+  static let resizing: [ONNXMapper] = [upsample, resize]
+
   /// An upsampling. Scales are an attribute before operator set 9, and an input from then on.
-  static let upsample = ONNXMapper("Upsample", valueDependent: [1]) { c in
+  private static let upsample = ONNXMapper("Upsample", valueDependent: [1]) { c in
     let x = try c.input(0)
     let rank = c.emitter.shape(x).rank
     let named: [Double]?
@@ -29,7 +31,7 @@ extension ONNXMapper {
 
   /// A resizing. Operator set 10 has scales as input 1 and the convention of `Upsample`. Later sets have a region of
   /// interest, scales or sizes, and several conventions.
-  static let resize = ONNXMapper("Resize", valueDependent: [1, 2, 3]) { c in
+  private static let resize = ONNXMapper("Resize", valueDependent: [1, 2, 3]) { c in
     let given = c.emitter.scalar(try c.input(0))
     let isBlended = !given.isFloatingPoint && c.text("mode", default: "nearest") != "nearest"
     let x = isBlended ? try c.emitter.cast(try c.input(0), to: given.blended, step: "real") : try c.input(0)

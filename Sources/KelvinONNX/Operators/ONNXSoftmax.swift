@@ -2,16 +2,18 @@ import KelvinGraph
 import KelvinImport
 
 extension ONNXMapper {
-  static let softmax = ONNXMapper("Softmax") { c in
+  static let softmaxes: [ONNXMapper] = [softmax, logSoftmax, hardmax]
+
+  private static let softmax = ONNXMapper("Softmax") { c in
     [try c.overSoftmaxAxes { x, axis, emitter, step in try emitter.add(Softmax(axis: axis), x, step: step) }]
   }
 
-  static let logSoftmax = ONNXMapper("LogSoftmax") { c in
+  private static let logSoftmax = ONNXMapper("LogSoftmax") { c in
     [try c.overSoftmaxAxes { x, axis, emitter, step in try emitter.logSoftmax(x, axis: axis, step: step) }]
   }
 
   /// One at the first largest element, zero elsewhere.
-  static let hardmax = ONNXMapper("Hardmax") { c in
+  private static let hardmax = ONNXMapper("Hardmax") { c in
     [
       try c.overSoftmaxAxes { x, axis, emitter, step in
         let largest = ArgReduce(.maximum, axis: axis, keepsDimensions: true)

@@ -2,8 +2,16 @@ import KelvinGraph
 import KelvinImport
 
 extension ONNXMapper {
+  /// Matrix products and what is written by them.
+  static let products: [ONNXMapper] = [matMul, gemm]
+
+  private static let matMul = ONNXMapper("MatMul") { c in
+    let (x, y) = (try c.input(0), try c.input(1))
+    return [try c.emitter.matmul(x, y)]
+  }
+
   /// `Y = α · A' · B' + β · C`, where `A'` and `B'` may be transposed and C broadcasts.
-  static let gemm = ONNXMapper("Gemm") { c in [try c.gemm()] }
+  private static let gemm = ONNXMapper("Gemm") { c in [try c.gemm()] }
 }
 
 extension ONNXOperation {
