@@ -2,17 +2,13 @@ import KelvinGraph
 import KelvinHostOperations
 import KelvinImport
 
-extension HostStage {
+extension ClassicalModel {
   /// Reads a Bayesian probit regressor. An output that has none of the names of the other results is the probability. A
   /// model that declares the randomly sampled output is refused.
-  static func bayesianProbitRegressor(
-    _ message: WireMessage, _ inputs: [Feature], _ outputs: [Feature]
-  ) throws(FormatError) -> HostStage {
+  func bayesianProbitRegressor() throws(FormatError) -> HostStage {
     typealias Fields = ClassicalSchema.BayesianProbitRegressor
     typealias Value = Fields.FeatureValueWeight
-    let kind = "bayesianProbitRegressor"
-    let parameters = LayerParameters(message)
-    guard let bias = try parameters.message(Fields.bias) else { throw malformed(kind, message, "it has no bias") }
+    guard let bias = try parameters.message(Fields.bias) else { throw malformed("it has no bias") }
     var weights: [BayesianProbit.Key: BayesianProbit.Gaussian] = [:]
     try parameters.each(Fields.features) { (field) throws(FormatError) in
       let feature = LayerParameters(try field.message())
@@ -27,7 +23,7 @@ extension HostStage {
     }
     let event = try parameters.text(Fields.regressionInputFeatureName)
     guard inputs.contains(where: { $0.name == event }) else {
-      throw malformed(kind, message, "its event input '\(event)' is not one of its inputs")
+      throw malformed("its event input '\(event)' is not one of its inputs")
     }
     let optimism = try parameters.text(Fields.optimismInputFeatureName)
     let sampled = try parameters.text(Fields.sampledProbabilityOutputFeatureName)
@@ -49,16 +45,16 @@ extension HostStage {
     let step = BayesianProbit(
       featureCount: try parameters.integer(Fields.numberOfFeatures) ?? 0, bias: try gaussian(bias, "bias"),
       weights: weights, event: event, shift: inputs.contains { $0.name == optimism } ? optimism : nil, results: results)
-    return HostStage(kind: kind, inputs: inputs, outputs: outputs, steps: [step])
+    return stage(step: step)
   }
 
-  private static func gaussian(
+  private func gaussian(
     _ parameters: LayerParameters, _ place: String
   ) throws(FormatError) -> BayesianProbit.Gaussian {
     typealias Fields = ClassicalSchema.BayesianProbitRegressor.Gaussian
     let precision = try parameters.double(Fields.precision) ?? 0
     guard precision > 0 else {
-      throw malformed(place, parameters.message, "its precision is \(precision), expected a number above 0")
+      throw parameters.message.malformed(place, "its precision is \(precision), expected a number above 0")
     }
     return BayesianProbit.Gaussian(mean: try parameters.double(Fields.mean) ?? 0, variance: 1 / precision)
   }

@@ -2,23 +2,20 @@ import KelvinGraph
 import KelvinHostOperations
 import KelvinImport
 
-extension HostStage {
-  static func glmRegressor(
-    _ message: WireMessage, _ inputs: [Feature], _ outputs: [Feature]
-  ) throws(FormatError) -> HostStage {
+extension ClassicalModel {
+  func glmRegressor() throws(FormatError) -> HostStage {
     typealias Fields = ClassicalSchema.GLMRegressor
-    let parameters = LayerParameters(message)
     let transform: LinearModel.Transform
     switch try parameters.integer(Fields.postEvaluationTransform) ?? 0 {
     case Fields.PostEvaluationTransform.notransform: transform = .none
     case Fields.PostEvaluationTransform.logit: transform = .logit
     case Fields.PostEvaluationTransform.probit: transform = .probit
-    case let other: throw unknown("transform \(other)", message)
+    case let other: throw message.unknown("transform \(other)")
     }
-    let (weights, offsets) = try linearRows(parameters)
+    let (weights, offsets) = try linearRows()
     let model = LinearModel(
       weights: weights, offsets: offsets, width: weights.count / offsets.count, transform: transform)
-    return try HostStage("glmRegressor", model, inputs, outputs, file: message.file)
+    return try stage(model)
   }
 
   /// Reads a generalized linear classifier.
@@ -29,19 +26,16 @@ extension HostStage {
   ///
   /// In one-versus-rest classification each class has a row, and the transformed scores are divided by their sum. With
   /// two classes, a single row, that of the second class, is sufficient.
-  static func glmClassifier(
-    _ message: WireMessage, _ inputs: [Feature], _ outputs: [Feature]
-  ) throws(FormatError) -> HostStage {
+  func glmClassifier() throws(FormatError) -> HostStage {
     typealias Fields = ClassicalSchema.GLMClassifier
-    let parameters = LayerParameters(message)
     var transform: LinearModel.Transform
     switch try parameters.integer(Fields.postEvaluationTransform) ?? 0 {
     case Fields.PostEvaluationTransform.logit: transform = .logit
     case Fields.PostEvaluationTransform.probit: transform = .probit
-    case let other: throw unknown("transform \(other)", message)
+    case let other: throw message.unknown("transform \(other)")
     }
-    let (weights, offsets) = try linearRows(parameters)
-    let labels = try labels(parameters, strings: Fields.stringClassLabels, integers: Fields.int64ClassLabels)
+    let (weights, offsets) = try linearRows()
+    let labels = try labels(strings: Fields.stringClassLabels, integers: Fields.int64ClassLabels)
     let isOneAgainstRest =
       try parameters.integer(Fields.classEncoding) ?? 0 == Fields.ClassEncoding.onevsrest
     let outcome: LinearModel.Outcome
@@ -53,18 +47,16 @@ extension HostStage {
       outcome = .softmaxWithReference
       transform = .none
     } else {
-      throw unknown("\(offsets.count) rows of weights for \(labels.count) classes with this transform", message)
+      throw message.unknown("\(offsets.count) rows of weights for \(labels.count) classes with this transform")
     }
     let model = LinearModel(
       weights: weights, offsets: offsets, width: weights.count / offsets.count, transform: transform, outcome: outcome)
-    return try HostStage("glmClassifier", model, inputs, outputs, labels: labels, file: message.file)
+    return try stage(model, labels: labels)
   }
 
   /// Returns the rows of weights, concatenated, and one offset per row. Classifiers and regressors have both in fields
   /// of the same numbers.
-  private static func linearRows(
-    _ parameters: LayerParameters
-  ) throws(FormatError) -> (weights: [Double], offsets: [Double]) {
+  private func linearRows() throws(FormatError) -> (weights: [Double], offsets: [Double]) {
     typealias Fields = ClassicalSchema.GLMRegressor
     var rows: [[Double]] = []
     for row in try parameters.messages(Fields.weights) { rows.append(try row.doubles(Fields.DoubleArray.value)) }
@@ -72,8 +64,8 @@ extension HostStage {
     guard let first = rows.first, !first.isEmpty, rows.allSatisfy({ $0.count == first.count }),
       offsets.count == rows.count
     else {
-      throw malformed(
-        "linear model", parameters.message,
+      throw message.malformed(
+        "linear model",
         "\(rows.count) rows of weights of \(rows.map(\.count).max() ?? 0) numbers, \(offsets.count) offsets")
     }
     return (rows.flatMap { $0 }, offsets)

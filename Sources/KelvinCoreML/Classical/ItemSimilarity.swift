@@ -2,18 +2,14 @@ import KelvinGraph
 import KelvinHostOperations
 import KelvinImport
 
-extension HostStage {
-  static func itemSimilarityRecommender(
-    _ message: WireMessage, _ inputs: [Feature], _ outputs: [Feature]
-  ) throws(FormatError) -> HostStage {
+extension ClassicalModel {
+  func itemSimilarityRecommender() throws(FormatError) -> HostStage {
     typealias Fields = ClassicalSchema.ItemSimilarityRecommender
-    let kind = "itemSimilarityRecommender"
-    let parameters = LayerParameters(message)
     let table = try SimilarityTable(parameters)
     let labels = try Labels(parameters, strings: Fields.itemStringIds, integers: Fields.itemInt64Ids)
     let items = labels ?? .integers((0..<table.count).map(Int64.init))
     guard items.count >= table.count else {
-      throw malformed(kind, message, "\(items.count) items have names, but the table names item \(table.count - 1)")
+      throw malformed("\(items.count) items have names, but the table names item \(table.count - 1)")
     }
     let names: [(field: Int, role: ItemRecommendation.Role)] = [
       (Fields.itemInputFeatureName, .given), (Fields.numRecommendationsInputFeatureName, .count),
@@ -25,7 +21,7 @@ extension HostStage {
       if inputs.contains(where: { $0.name == name }) { read.append((name, role)) }
     }
     guard read.first?.role == .given else {
-      throw malformed(kind, message, "it has no input for the given items")
+      throw malformed("it has no input for the given items")
     }
     func written(_ field: Int) throws(FormatError) -> String? {
       let name = try parameters.text(field)
@@ -34,12 +30,12 @@ extension HostStage {
     let list = try written(Fields.recommendedItemListOutputFeatureName)
     let scores = try written(Fields.recommendedItemScoreOutputFeatureName)
     guard list != nil || scores != nil else {
-      throw malformed(kind, message, "it has no output for the recommended items")
+      throw malformed("it has no output for the recommended items")
     }
     let step = ItemRecommendation(
       items, similar: table.similar(items.count), shifts: table.shifts(items.count), inputs: read, list: list,
       scores: scores)
-    return HostStage(kind: kind, inputs: inputs, outputs: outputs, steps: [step])
+    return stage(step: step)
   }
 }
 
@@ -72,8 +68,8 @@ private struct SimilarityTable {
   private mutating func place(_ parameters: LayerParameters, _ field: Int) throws(FormatError) -> Int {
     let place = try parameters.integer(field) ?? 0
     guard (0..<WireMessage.operationLimit).contains(place) else {
-      throw HostStage.malformed(
-        "itemSimilarityRecommender", parameters.message,
+      throw parameters.message.malformed(
+        "itemSimilarityRecommender",
         "the table names item \(place), expected at most \(WireMessage.operationLimit) items")
     }
     count = max(count, place + 1)

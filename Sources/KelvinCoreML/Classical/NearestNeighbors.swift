@@ -2,19 +2,16 @@ import KelvinGraph
 import KelvinHostOperations
 import KelvinImport
 
-extension HostStage {
+extension ClassicalModel {
   /// Reads a nearest-neighbors model.
   ///
   /// Prediction compares with every sample, whatever index the file asks for; an index finds the same samples. Among
   /// classes with equal shares the first in the order of the labels wins. A classifier that has not been trained has no
   /// samples and predicts a default label.
-  static func nearestNeighbors(
-    _ message: WireMessage, _ inputs: [Feature], _ outputs: [Feature]
-  ) throws(FormatError) -> HostStage {
+  func nearestNeighbors() throws(FormatError) -> HostStage {
     typealias Fields = ClassicalSchema.KNearestNeighborsClassifier
     typealias Index = ClassicalSchema.NearestNeighborsIndex
-    let parameters = LayerParameters(message)
-    func refusal(_ reason: String) -> FormatError { malformed("nearest neighbours", message, reason) }
+    func refusal(_ reason: String) -> FormatError { message.malformed("nearest neighbours", reason) }
     func standard() throws(FormatError) -> Labels {
       switch try parameters.choice(among: [Fields.defaultStringLabel, Fields.defaultInt64Label]) {
       case Fields.defaultStringLabel: return .strings([try parameters.string(Fields.defaultStringLabel)])
@@ -44,8 +41,7 @@ extension HostStage {
     let function = NearestNeighbors(
       samples: samples, width: width, classes: places, classCount: distinct.count, count: min(asked, count),
       countsByDistance: weighting == Fields.inverseDistanceWeighting)
-    return try HostStage(
-      "kNearestNeighborsClassifier", function, inputs, outputs, labels: distinct, file: message.file)
+    return try stage(function, labels: distinct)
   }
 }
 

@@ -2,13 +2,10 @@ import KelvinGraph
 import KelvinHostOperations
 import KelvinImport
 
-extension HostStage {
-  static func supportVectorRegressor(
-    _ message: WireMessage, _ inputs: [Feature], _ outputs: [Feature]
-  ) throws(FormatError) -> HostStage {
+extension ClassicalModel {
+  func supportVectorRegressor() throws(FormatError) -> HostStage {
     typealias Fields = ClassicalSchema.SupportVectorRegressor
-    let parameters = LayerParameters(message)
-    let vectors = try vectors(parameters, Fields.kernel, Fields.denseSupportVectors, Fields.sparseSupportVectors)
+    let vectors = try vectors(Fields.kernel, Fields.denseSupportVectors, Fields.sparseSupportVectors)
     let coefficients =
       try parameters.message(Fields.coefficients)?.doubles(ClassicalSchema.Coefficients.alpha, limit: 1 << 26) ?? []
     guard coefficients.count == vectors.count else {
@@ -16,19 +13,16 @@ extension HostStage {
     }
     let function = SupportVectorRegression(
       vectors, coefficients: coefficients, offset: -(try parameters.double(Fields.rho) ?? 0))
-    return try HostStage("supportVectorRegressor", function, inputs, outputs, file: message.file)
+    return try stage(function)
   }
 
   /// Reads a support vector classifier. If the file has no coefficients for probabilities, the score of a class is the
   /// number of machines that vote for it.
-  static func supportVectorClassifier(
-    _ message: WireMessage, _ inputs: [Feature], _ outputs: [Feature]
-  ) throws(FormatError) -> HostStage {
+  func supportVectorClassifier() throws(FormatError) -> HostStage {
     typealias Fields = ClassicalSchema.SupportVectorClassifier
-    let parameters = LayerParameters(message)
-    let vectors = try vectors(parameters, Fields.kernel, Fields.denseSupportVectors, Fields.sparseSupportVectors)
-    let labels = try labels(parameters, strings: Fields.stringClassLabels, integers: Fields.int64ClassLabels)
-    guard labels.count > 1 else { throw unknown("a classifier of one class", message) }
+    let vectors = try vectors(Fields.kernel, Fields.denseSupportVectors, Fields.sparseSupportVectors)
+    let labels = try labels(strings: Fields.stringClassLabels, integers: Fields.int64ClassLabels)
+    guard labels.count > 1 else { throw message.unknown("a classifier of one class") }
     let counts = try parameters.integers(Fields.numberOfSupportVectorsPerClass, limit: WireMessage.operandLimit)
     guard counts.count == labels.count, counts.allSatisfy({ (0...vectors.count).contains($0) }),
       counts.reduce(0, +) == vectors.count
@@ -57,13 +51,11 @@ extension HostStage {
     let classifier = SupportVectorClassifier(
       vectors, counts: counts, coefficients: coefficients, offsets: rho.map { -$0 },
       scores: a.isEmpty ? .votes : .probabilities(a: a, b: b, isCoupled: false))
-    return try HostStage("supportVectorClassifier", classifier, inputs, outputs, labels: labels, file: message.file)
+    return try stage(classifier, labels: labels)
   }
 
-  private static func vectors(
-    _ parameters: LayerParameters, _ kernelField: Int, _ dense: Int, _ sparse: Int
-  ) throws(FormatError) -> SupportVectors {
-    let kernel = try kernel(parameters, kernelField)
+  private func vectors(_ kernelField: Int, _ dense: Int, _ sparse: Int) throws(FormatError) -> SupportVectors {
+    let kernel = try kernel(kernelField)
     guard let field = try parameters.choice(among: [dense, sparse]), let message = try parameters.message(field) else {
       throw malformedVectors(parameters.message, "it has no vectors")
     }
@@ -88,7 +80,7 @@ extension HostStage {
   }
 
   /// Reads sparse vectors, whose indices count from 1 and must increase.
-  private static func sparseVectors(_ vectors: [WireMessage]) throws(FormatError) -> SupportVectors.Vectors {
+  private func sparseVectors(_ vectors: [WireMessage]) throws(FormatError) -> SupportVectors.Vectors {
     typealias Node = ClassicalSchema.SparseNode
     var (starts, places, numbers): ([Int], [Int], [Double]) = ([0], [], [])
     for vector in vectors {
@@ -108,7 +100,7 @@ extension HostStage {
     return .sparse(starts: starts, places: places, numbers: numbers)
   }
 
-  private static func kernel(_ parameters: LayerParameters, _ field: Int) throws(FormatError) -> SupportVectors.Kernel {
+  private func kernel(_ field: Int) throws(FormatError) -> SupportVectors.Kernel {
     typealias Fields = ClassicalSchema.Kernel
     guard let message = try parameters.message(field),
       let choice = try message.choice(
@@ -129,7 +121,7 @@ extension HostStage {
     }
   }
 
-  private static func malformedVectors(_ message: WireMessage, _ reason: String) -> FormatError {
-    malformed("support vectors", message, reason)
+  private func malformedVectors(_ message: WireMessage, _ reason: String) -> FormatError {
+    message.malformed("support vectors", reason)
   }
 }

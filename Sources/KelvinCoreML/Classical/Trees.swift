@@ -2,37 +2,30 @@ import KelvinGraph
 import KelvinHostOperations
 import KelvinImport
 
-extension HostStage {
-  static func treeEnsembleRegressor(
-    _ message: WireMessage, _ inputs: [Feature], _ outputs: [Feature]
-  ) throws(FormatError) -> HostStage {
+extension ClassicalModel {
+  func treeEnsembleRegressor() throws(FormatError) -> HostStage {
     typealias Fields = ClassicalSchema.TreeEnsembleRegressor
     typealias Transform = ClassicalSchema.TreeEnsemblePostEvaluationTransform
-    let parameters = LayerParameters(message)
-    let ensemble = try trees(parameters, Fields.treeEnsemble)
+    let ensemble = try trees(Fields.treeEnsemble)
     let transform: ScoreTransform
     switch try parameters.integer(Fields.postEvaluationTransform) ?? 0 {
     case Transform.notransform: transform = .none
     case Transform.regressionLogistic: transform = .logistic
     case Transform.classificationSoftmax: transform = .softmax
-    case let other: throw unknown("transform \(other) of a regressor", message)
+    case let other: throw message.unknown("transform \(other) of a regressor")
     }
-    return try HostStage(
-      "treeEnsembleRegressor", TreeScores(ensemble, transform), inputs, outputs, file: message.file)
+    return try stage(TreeScores(ensemble, transform))
   }
 
   /// Reads a classifier made of decision trees.
   ///
   /// The trees give a score for each class, or for each class but the first, whose score is then 0. With two classes
   /// they may give a single score, that of the second class, which the transform turns into a probability.
-  static func treeEnsembleClassifier(
-    _ message: WireMessage, _ inputs: [Feature], _ outputs: [Feature]
-  ) throws(FormatError) -> HostStage {
+  func treeEnsembleClassifier() throws(FormatError) -> HostStage {
     typealias Fields = ClassicalSchema.TreeEnsembleClassifier
     typealias Transform = ClassicalSchema.TreeEnsemblePostEvaluationTransform
-    let parameters = LayerParameters(message)
-    let ensemble = try trees(parameters, Fields.treeEnsemble)
-    let labels = try labels(parameters, strings: Fields.stringClassLabels, integers: Fields.int64ClassLabels)
+    let ensemble = try trees(Fields.treeEnsemble)
+    let labels = try labels(strings: Fields.stringClassLabels, integers: Fields.int64ClassLabels)
     let transform = try parameters.integer(Fields.postEvaluationTransform) ?? 0
     let scores: TreeScores
     switch (transform, labels.count - ensemble.targetCount) {
@@ -45,16 +38,16 @@ extension HostStage {
     case (Transform.classificationSoftmaxwithzeroclassreference, 1):
       scores = TreeScores(ensemble, .softmax, outcome: .reference)
     default:
-      throw unknown("transform \(transform) of \(ensemble.targetCount) numbers for \(labels.count) classes", message)
+      throw message.unknown("transform \(transform) of \(ensemble.targetCount) numbers for \(labels.count) classes")
     }
-    return try HostStage("treeEnsembleClassifier", scores, inputs, outputs, labels: labels, file: message.file)
+    return try stage(scores, labels: labels)
   }
 
   /// Reads a `TreeEnsembleParameters` message.
-  private static func trees(_ parameters: LayerParameters, _ field: Int) throws(FormatError) -> TreeEnsemble {
+  private func trees(_ field: Int) throws(FormatError) -> TreeEnsemble {
     typealias Fields = ClassicalSchema.TreeEnsembleParameters
     let owner = parameters.message
-    func refusal(_ reason: String) -> FormatError { malformed("trees", owner, reason) }
+    func refusal(_ reason: String) -> FormatError { owner.malformed("trees", reason) }
     guard let message = try parameters.message(field) else { throw refusal("it has none") }
     var rows: [Row] = []
     var votes: [TreeVote] = []
@@ -142,7 +135,7 @@ extension HostStage {
       case Behavior.branchonvalueequal: return .equal(value)
       case Behavior.branchonvaluenotequal: return .unequal(value)
       case Behavior.leafnode: return nil
-      default: throw unknown("behaviour \(behavior) of node \(node) of tree \(tree)", message)
+      default: throw message.unknown("behaviour \(behavior) of node \(node) of tree \(tree)")
       }
     }
   }

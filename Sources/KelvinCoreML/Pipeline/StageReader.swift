@@ -30,17 +30,11 @@ struct StageReader {
   static let networks: Set<Int> = [Types.neuralNetwork, Types.neuralNetworkClassifier, Types.neuralNetworkRegressor]
   static let pipelines: Set<Int> = [Types.pipeline, Types.pipelineClassifier, Types.pipelineRegressor]
 
-  private static let others: Set<Int> = [
-    Types.mlProgram, Types.glmRegressor, Types.glmClassifier, Types.featureVectorizer, Types.arrayFeatureExtractor,
-    Types.scaler, Types.imputer, Types.normalizer, Types.oneHotEncoder, Types.identity, Types.nonMaximumSuppression,
-    Types.dictVectorizer, Types.categoricalMapping, Types.treeEnsembleRegressor, Types.treeEnsembleClassifier,
-    Types.supportVectorRegressor, Types.supportVectorClassifier, Types.kNearestNeighborsClassifier,
-    Types.classConfidenceThresholding, Types.bayesianProbitRegressor, Types.itemSimilarityRecommender,
-    Types.linkedModel,
-  ]
+  private static let others: Set<Int> = [Types.mlProgram, Types.nonMaximumSuppression, Types.linkedModel]
 
   static func isKnown(_ type: Int) -> Bool {
     networks.contains(type) || pipelines.contains(type) || others.contains(type)
+      || ClassicalModel.readers[type] != nil
   }
 
   let file: String
@@ -105,27 +99,13 @@ struct StageReader {
 
   private func stage(_ model: CoreMLModel) throws(FormatError) -> PipelineStage {
     let (inputs, outputs) = (try features(model.description.main.inputs), try features(model.description.main.outputs))
-    let contents = model.contents
+    if let reader = ClassicalModel.readers[model.type] {
+      let classical = ClassicalModel(
+        kind: CoreMLSchema.modelTypes[model.type] ?? "", parameters: LayerParameters(model.contents), inputs: inputs,
+        outputs: outputs)
+      return .host(try reader(classical)())
+    }
     switch model.type {
-    case Types.glmRegressor: return .host(try .glmRegressor(contents, inputs, outputs))
-    case Types.glmClassifier: return .host(try .glmClassifier(contents, inputs, outputs))
-    case Types.treeEnsembleRegressor: return .host(try .treeEnsembleRegressor(contents, inputs, outputs))
-    case Types.treeEnsembleClassifier: return .host(try .treeEnsembleClassifier(contents, inputs, outputs))
-    case Types.supportVectorRegressor: return .host(try .supportVectorRegressor(contents, inputs, outputs))
-    case Types.supportVectorClassifier: return .host(try .supportVectorClassifier(contents, inputs, outputs))
-    case Types.kNearestNeighborsClassifier: return .host(try .nearestNeighbors(contents, inputs, outputs))
-    case Types.featureVectorizer: return .host(try .featureVectorizer(contents, inputs, outputs))
-    case Types.arrayFeatureExtractor: return .host(try .arrayFeatureExtractor(contents, inputs, outputs))
-    case Types.scaler: return .host(try .scaler(contents, inputs, outputs))
-    case Types.imputer: return .host(try .imputer(contents, inputs, outputs))
-    case Types.normalizer: return .host(try .normalizer(contents, inputs, outputs))
-    case Types.oneHotEncoder: return .host(try .oneHotEncoder(contents, inputs, outputs))
-    case Types.identity: return .host(try .identity(contents, inputs, outputs))
-    case Types.dictVectorizer: return .host(try .dictVectorizer(contents, inputs, outputs))
-    case Types.categoricalMapping: return .host(try .categoricalMapping(contents, inputs, outputs))
-    case Types.classConfidenceThresholding: return .host(try .classConfidenceThresholding(contents, inputs, outputs))
-    case Types.bayesianProbitRegressor: return .host(try .bayesianProbitRegressor(contents, inputs, outputs))
-    case Types.itemSimilarityRecommender: return .host(try .itemSimilarityRecommender(contents, inputs, outputs))
     case Types.mlProgram: return .graph(try ProgramStage(model, inputs, outputs, file: file, weights: weights))
     case Types.nonMaximumSuppression: return .graph(try SuppressionStage(model, inputs, outputs))
     default: return .graph(try NetworkStage(model, inputs, outputs, file: file))
