@@ -124,9 +124,7 @@ struct CoreMLArray {
   }
 
   private mutating func readRanges(_ message: WireMessage) throws(FormatError) {
-    var reader = message.fields()
-    while let field = try reader.next() {
-      guard field.number == CoreMLSchema.ArrayFeatureType.ShapeRange.sizeRanges else { continue }
+    try message.each(CoreMLSchema.ArrayFeatureType.ShapeRange.sizeRanges) { (field) throws(FormatError) in
       try field.check(ranges.count, Emitter.rankLimit)
       var (lower, upper) = (0, 0)
       var range = try field.message().fields()
@@ -142,15 +140,10 @@ struct CoreMLArray {
   }
 
   private mutating func readShapes(_ message: WireMessage) throws(FormatError) {
-    var reader = message.fields()
-    while let field = try reader.next() {
-      guard field.number == CoreMLSchema.ArrayFeatureType.EnumeratedShapes.shapes else { continue }
+    try message.each(CoreMLSchema.ArrayFeatureType.EnumeratedShapes.shapes) { (field) throws(FormatError) in
       var sizes: [Int] = []
-      var shape = try field.message().fields()
-      while let part = try shape.next() {
-        if part.number == CoreMLSchema.ArrayFeatureType.Shape.shape {
-          try part.append(to: &sizes, limit: Emitter.rankLimit)
-        }
+      try field.message().each(CoreMLSchema.ArrayFeatureType.Shape.shape) { (part) throws(FormatError) in
+        try part.append(to: &sizes, limit: Emitter.rankLimit)
       }
       try field.check(shapes.count, WireMessage.operandLimit)
       add(sizes)

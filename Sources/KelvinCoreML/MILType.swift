@@ -63,9 +63,8 @@ struct MILType {
 
   private static func size(_ message: WireMessage) throws(FormatError) -> Int {
     var size = 0
-    var reader = message.fields()
-    while let field = try reader.next() {
-      if field.number == MILSchema.Dimension.ConstantDimension.size { size = try field.integer() }
+    try message.each(MILSchema.Dimension.ConstantDimension.size) { (field) throws(FormatError) in
+      size = try field.integer()
     }
     return size
   }
@@ -118,24 +117,17 @@ struct MILNamedType {
 }
 
 extension ScalarType {
+  private typealias Number = MILSchema.DataType
+  private static let byMILNumber: [Int: ScalarType] = [
+    Number.bool: .bool, Number.float16: .float16, Number.float32: .float32, Number.float64: .float64,
+    Number.int8: .int8, Number.int16: .int16, Number.int32: .int32, Number.int64: .int64, Number.uint8: .uint8,
+    Number.uint16: .uint16, Number.uint32: .uint32, Number.uint64: .uint64,
+  ]
+
   /// Creates the element type of a number of MIL's `DataType`.
   init?(mil number: Int) {
-    typealias Number = MILSchema.DataType
-    switch number {
-    case Number.bool: self = .bool
-    case Number.float16: self = .float16
-    case Number.float32: self = .float32
-    case Number.float64: self = .float64
-    case Number.int8: self = .int8
-    case Number.int16: self = .int16
-    case Number.int32: self = .int32
-    case Number.int64: self = .int64
-    case Number.uint8: self = .uint8
-    case Number.uint16: self = .uint16
-    case Number.uint32: self = .uint32
-    case Number.uint64: self = .uint64
-    default: return nil
-    }
+    guard let scalar = Self.byMILNumber[number] else { return nil }
+    self = scalar
   }
 
   /// Creates the element type of a name as `cast` writes it.

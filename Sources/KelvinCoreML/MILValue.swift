@@ -134,9 +134,8 @@ struct MILValue {
     guard let tensor = try immediate.message(MILSchema.Value.ImmediateValue.tensor),
       let list = try tensor.message(MILSchema.TensorValue.strings)
     else { return [] }
-    var reader = list.fields()
-    while let field = try reader.next() {
-      if field.number == MILSchema.TensorValue.RepeatedStrings.values { try field.append(to: &strings) }
+    try list.each(MILSchema.TensorValue.RepeatedStrings.values) { (field) throws(FormatError) in
+      try field.append(to: &strings)
     }
     return strings
   }
@@ -160,9 +159,7 @@ struct MILValue {
 
   private static func values(_ list: WireMessage) throws(FormatError) -> [MILValue] {
     var values: [MILValue] = []
-    var reader = list.fields()
-    while let field = try reader.next() {
-      guard field.number == MILSchema.ListValue.values else { continue }
+    try list.each(MILSchema.ListValue.values) { (field) throws(FormatError) in
       try field.check(values.count)
       values.append(try MILValue(field.message()))
     }

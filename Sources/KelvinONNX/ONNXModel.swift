@@ -319,10 +319,7 @@ struct ONNXValueInfo {
   private static func key(of type: WireMessage) throws(FormatError) -> Int? {
     guard let map = try type.message(ONNXSchema.TypeProto.mapType) else { return nil }
     var key = 0
-    var reader = map.fields()
-    while let field = try reader.next() {
-      if field.number == ONNXSchema.TypeProto.Map.keyType { key = try field.integer() }
-    }
+    try map.each(ONNXSchema.TypeProto.Map.keyType) { (field) throws(FormatError) in key = try field.integer() }
     return key
   }
 
@@ -342,9 +339,7 @@ struct ONNXValueInfo {
   private func readShape(_ message: WireMessage) throws(FormatError) -> [Size] {
     typealias Fields = ONNXSchema.TensorShapeProto.Dimension
     var sizes: [Size] = []
-    var reader = message.fields()
-    while let field = try reader.next() {
-      guard field.number == ONNXSchema.TensorShapeProto.dim else { continue }
+    try message.each(ONNXSchema.TensorShapeProto.dim) { (field) throws(FormatError) in
       try field.check(sizes.count, Emitter.rankLimit)
       var size = Size()
       var dimension = try field.message().fields()

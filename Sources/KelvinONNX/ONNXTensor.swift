@@ -243,24 +243,17 @@ struct ONNXTensor {
 }
 
 extension ScalarType {
+  private typealias Number = ONNXSchema.TensorProto.DataType
+  private static let byONNXNumber: [Int: ScalarType] = [
+    Number.float: .float32, Number.bfloat16: .float32, Number.float16: .float16, Number.double: .float64,
+    Number.int8: .int8, Number.int16: .int16, Number.int32: .int32, Number.int64: .int64, Number.uint8: .uint8,
+    Number.uint16: .uint16, Number.uint32: .uint32, Number.uint64: .uint64, Number.bool: .bool,
+  ]
+
   /// Creates the element type of a number of `TensorProto.DataType`; bfloat16 is computed in float32.
   init?(onnx number: Int) {
-    typealias Number = ONNXSchema.TensorProto.DataType
-    switch number {
-    case Number.float, Number.bfloat16: self = .float32
-    case Number.float16: self = .float16
-    case Number.double: self = .float64
-    case Number.int8: self = .int8
-    case Number.int16: self = .int16
-    case Number.int32: self = .int32
-    case Number.int64: self = .int64
-    case Number.uint8: self = .uint8
-    case Number.uint16: self = .uint16
-    case Number.uint32: self = .uint32
-    case Number.uint64: self = .uint64
-    case Number.bool: self = .bool
-    default: return nil
-    }
+    guard let scalar = Self.byONNXNumber[number] else { return nil }
+    self = scalar
   }
 }
 

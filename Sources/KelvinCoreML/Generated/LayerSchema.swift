@@ -49,7 +49,7 @@ enum LayerSchema {
       strideDepth = 31, strideHeight = 32, strideWidth = 33, dilationDepth = 40, dilationHeight = 41,
       dilationWidth = 42, hasBias = 50, weights = 60, bias = 61, paddingType = 70, customPaddingFront = 80,
       isDeconvolution = 86, outputShape = 87
-    enum PaddingType { static let custom = 0, same = 2 }
+    enum PaddingType { static let custom = 0, valid = 1, same = 2 }
   }
   enum ConvolutionLayerParams {
     static let outputChannels = 1, kernelChannels = 2, nGroups = 10, kernelSize = 20, stride = 30, dilationFactor = 40,

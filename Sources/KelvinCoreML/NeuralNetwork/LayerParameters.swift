@@ -81,9 +81,6 @@ struct LayerParameters: Sendable {
   }
 
   func each(_ number: Int, _ body: (WireField) throws(FormatError) -> Void) throws(FormatError) {
-    var reader = message.fields()
-    while let field = try reader.next() {
-      if field.number == number { try body(field) }
-    }
+    try message.each(number, body)
   }
 }

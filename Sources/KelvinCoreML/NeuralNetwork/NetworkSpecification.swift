@@ -181,9 +181,7 @@ extension Labels {
   /// Reads a `StringVector` or an `Int64Vector` message.
   init(_ message: WireMessage, areStrings: Bool) throws(FormatError) {
     var (strings, integers): ([String], [Int]) = ([], [])
-    var reader = message.fields()
-    while let field = try reader.next() {
-      guard field.number == ClassicalSchema.StringVector.vector else { continue }
+    try message.each(ClassicalSchema.StringVector.vector) { (field) throws(FormatError) in
       if areStrings { try field.append(to: &strings) } else { try field.append(to: &integers) }
     }
     self = areStrings ? .strings(strings) : .integers(integers.map(Int64.init))

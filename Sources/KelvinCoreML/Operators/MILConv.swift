@@ -87,12 +87,9 @@ extension MILContext {
         before: kernel.indices.map { pads[2 * $0] }, after: kernel.indices.map { pads[2 * $0 + 1] })
     case let other: throw emitter.invalid("pad_type '\(other)' is not known")
     }
-    let sizes = Array(emitter.shape(x).dimensions.dropFirst(2))
-    do {
-      return try Window(
-        kernel: kernel, strides: try integers("strides"), dilations: try integers("dilations"),
-        padding: padding, roundsUp: roundsUp, over: sizes)
-    } catch let error as OperatorError { throw emitter.invalid(error.description) }
+    return try emitter.window(
+      kernel: kernel, strides: try integers("strides"), dilations: try integers("dilations"), padding: padding,
+      roundsUp: roundsUp, over: x)
   }
 
   /// Returns the operator of a transposed convolution. With `same` padding the result has size `size · stride`; with
@@ -120,31 +117,21 @@ extension MILContext {
       (before, after) = (kernel.indices.map { pads[2 * $0] }, kernel.indices.map { pads[2 * $0 + 1] })
     case let other: throw emitter.invalid("pad_type '\(other)' is not known")
     }
-    var outputPadding = ones.map { _ in 0 }
-    if let wanted {
-      guard wanted.count == kernel.count, wanted.allSatisfy({ (1..<(1 << 31)).contains($0) }) else {
-        throw emitter.invalid("output_shape \(wanted)")
-      }
-      for axis in kernel.indices {
-        let reach = dilations[axis] &* (kernel[axis] &- 1) &+ 1
-        let natural = strides[axis] &* (sizes[axis] &- 1) &+ reach &- before[axis] &- after[axis]
-        let surplus = natural &- wanted[axis]
-        if surplus < 0 {
-          outputPadding[axis] = 0 &- surplus
-        } else if type == "same_lower" {
-          before[axis] &+= surplus - surplus / 2
-          after[axis] &+= surplus / 2
-        } else if type == "same" {
-          before[axis] &+= surplus / 2
-          after[axis] &+= surplus - surplus / 2
-        } else {
-          after[axis] &+= surplus
-        }
+    if let wanted, wanted.count != kernel.count || !wanted.allSatisfy({ (1..<(1 << 31)).contains($0) }) {
+      throw emitter.invalid("output_shape \(wanted)")
+    }
+    var op = ConvolutionTranspose(
+      window: Window(kernel: kernel, strides: strides, dilations: dilations, before: before, after: after),
+      outputPadding: ones.map { _ in 0 }, groups: try integer("groups") ?? 1)
+    guard let wanted else { return op }
+    op.fit(wanted, over: sizes) { surplus in
+      switch type {
+      case "same_lower": (surplus - surplus / 2, surplus / 2)
+      case "same": (surplus / 2, surplus - surplus / 2)
+      default: (0, surplus)
       }
     }
-    return ConvolutionTranspose(
-      window: Window(kernel: kernel, strides: strides, dilations: dilations, before: before, after: after),
-      outputPadding: outputPadding, groups: try integer("groups") ?? 1)
+    return op
   }
 
   fileprivate func pool(_ function: Pool.Function) throws -> ValueID {

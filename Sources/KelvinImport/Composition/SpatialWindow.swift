@@ -41,3 +41,36 @@ extension Window {
       kernel: kernel, strides: strides, dilations: dilations, before: before, after: after, roundsUp: roundsUp)
   }
 }
+
+extension Emitter {
+  /// Returns the window over the spatial axes of `[N, C, …]`, with resolved padding.
+  package func window(
+    kernel: [Int], strides: [Int]?, dilations: [Int]?, padding: SpatialPadding, roundsUp: Bool = false, over x: ValueID
+  ) throws -> Window {
+    do {
+      return try Window(
+        kernel: kernel, strides: strides, dilations: dilations, padding: padding, roundsUp: roundsUp,
+        over: Array(shape(x).dimensions.dropFirst(2)))
+    } catch { throw invalid(error.description) }
+  }
+}
+
+extension ConvolutionTranspose {
+  /// Changes the padding so that the result has the wanted sizes.
+  ///
+  /// - Parameter cut: Returns the numbers of surplus elements to remove before and after, given their sum.
+  package mutating func fit(_ wanted: [Int], over sizes: [Int], _ cut: (Int) -> (before: Int, after: Int)) {
+    for axis in window.kernel.indices {
+      let reach = window.dilations[axis] &* (window.kernel[axis] &- 1) &+ 1
+      let full = window.strides[axis] &* (sizes[axis] &- 1) &+ reach &+ outputPadding[axis]
+      let surplus = full &- window.before[axis] &- window.after[axis] &- wanted[axis]
+      guard surplus >= 0 else {
+        outputPadding[axis] &-= surplus
+        continue
+      }
+      let (before, after) = cut(surplus)
+      window.before[axis] &+= before
+      window.after[axis] &+= after
+    }
+  }
+}

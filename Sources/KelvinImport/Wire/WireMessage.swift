@@ -46,11 +46,16 @@ package struct WireMessage: Sendable {
   /// Returns the last occurrence of a length-delimited field.
   package func message(_ number: Int) throws(FormatError) -> WireMessage? {
     var result: WireMessage?
+    try each(number) { (field) throws(FormatError) in result = try field.message() }
+    return result
+  }
+
+  /// Reads the occurrences of a field.
+  package func each(_ number: Int, _ body: (WireField) throws(FormatError) -> Void) throws(FormatError) {
     var reader = fields()
     while let field = try reader.next() {
-      if field.number == number { result = try field.message() }
+      if field.number == number { try body(field) }
     }
-    return result
   }
 }
 

@@ -61,8 +61,7 @@ extension ONNXMapper {
   }
 
   private static let prelu = ONNXMapper("PRelu") { c in
-    let (x, slope) = (try c.input(0), try c.input(1))
-    return [try c.emitter.prelu(x, slope: slope)]
+    [try c.emitter.prelu(try c.input(0), slope: try c.input(1))]
   }
 
   /// `max(0, x) + min(0, α · (e^(x/α) - 1))`, an ELU of `x/α` scaled by `α`.

@@ -49,8 +49,7 @@ extension ONNXMapper {
 
   /// The remainder, with the sign of the divisor, or with `fmod` that of the dividend.
   private static let modulo = ONNXMapper("Mod") { c in
-    let (x, y) = (try c.input(0), try c.input(1))
-    return [try c.emitter.binary(c.flag("fmod") ? .remainder : .modulo, x, y)]
+    [try c.emitter.binary(c.flag("fmod") ? .remainder : .modulo, try c.input(0), try c.input(1))]
   }
 
   private static func variadic(_ name: String, _ function: Binary.Function) -> ONNXMapper {

@@ -15,8 +15,7 @@ extension ONNXMapper {
   }
 
   private static let gatherND = ONNXMapper("GatherND") { c in
-    let (x, indices) = (try c.input(0), try c.input(1))
-    return [try c.emitter.add(GatherND(batchDimensions: c.integer("batch_dims", default: 0)), x, indices)]
+    [try c.emitter.add(GatherND(batchDimensions: c.integer("batch_dims", default: 0)), try c.input(0), try c.input(1))]
   }
 
   private static func scatterElements(_ name: String) -> ONNXMapper {

@@ -6,8 +6,7 @@ extension ONNXMapper {
   static let products: [ONNXMapper] = [matMul, gemm]
 
   private static let matMul = ONNXMapper("MatMul") { c in
-    let (x, y) = (try c.input(0), try c.input(1))
-    return [try c.emitter.matmul(x, y)]
+    [try c.emitter.matmul(try c.input(0), try c.input(1))]
   }
 
   /// `Y = α · A' · B' + β · C`, where `A'` and `B'` may be transposed and C broadcasts.

@@ -83,7 +83,6 @@ extension ONNXOperation {
 
   /// Returns the window of a convolution or pool: `strides`, `dilations`, `auto_pad`, `pads`.
   func window(kernel: [Int], over x: ValueID, roundsUp: Bool = false) throws -> Window {
-    let sizes = Array(emitter.shape(x).dimensions.dropFirst(2))
     let padding: SpatialPadding
     switch text("auto_pad", default: "NOTSET") {
     case "NOTSET", "":
@@ -97,11 +96,9 @@ extension ONNXOperation {
     case "SAME_LOWER": padding = .same(oddAtEnd: false)
     case let other: throw emitter.invalid("auto_pad '\(other)' is not known")
     }
-    do {
-      return try Window(
-        kernel: kernel, strides: integers("strides"), dilations: integers("dilations"), padding: padding,
-        roundsUp: roundsUp, over: sizes)
-    } catch { throw emitter.invalid(error.description) }
+    return try emitter.window(
+      kernel: kernel, strides: integers("strides"), dilations: integers("dilations"), padding: padding,
+      roundsUp: roundsUp, over: x)
   }
 
   /// Returns the number of windows along each spatial axis of x.
@@ -120,7 +117,7 @@ extension ONNXOperation {
     let ones = [Int](repeating: 1, count: kernel.count)
     let strides = integers("strides") ?? ones
     let dilations = integers("dilations") ?? ones
-    var outputPadding = integers("output_padding") ?? ones.map { _ in 0 }
+    let outputPadding = integers("output_padding") ?? ones.map { _ in 0 }
     let lists = [sizes, strides, dilations, outputPadding]
     guard lists.allSatisfy({ $0.count == kernel.count }),
       (lists.joined() + kernel).allSatisfy({ 0...0xFFFF_FFFF ~= $0 })
@@ -134,27 +131,24 @@ extension ONNXOperation {
     if wanted == nil, auto.hasPrefix("SAME") {
       wanted = zip(sizes, strides).map { $0.multipliedReportingOverflow(by: $1).0 }
     }
-    if let wanted {
-      guard wanted.count == kernel.count, wanted.allSatisfy({ (1..<(1 << 31)).contains($0) }) else {
-        throw emitter.invalid("output_shape \(wanted)")
-      }
-      for axis in kernel.indices {
-        let reach = dilations[axis] &* (kernel[axis] &- 1) &+ 1
-        let full = strides[axis] &* (sizes[axis] &- 1) &+ reach &+ outputPadding[axis]
-        let surplus = full &- wanted[axis]
-        if surplus < 0 { outputPadding[axis] &-= surplus }
-        let (small, large) = (max(0, surplus) / 2, max(0, surplus) - max(0, surplus) / 2)
-        (before[axis], after[axis]) = auto == "SAME_UPPER" ? (small, large) : (large, small)
-      }
-    } else if let pads = integers("pads"), auto != "VALID" {
+    if wanted == nil, auto != "VALID", let pads = integers("pads") {
       guard pads.count == 2 * kernel.count else {
         throw emitter.invalid("\(pads.count) pads for \(kernel.count) spatial axes, expected \(2 * kernel.count)")
       }
       (before, after) = (Array(pads.prefix(kernel.count)), Array(pads.suffix(kernel.count)))
     }
-    return ConvolutionTranspose(
+    var op = ConvolutionTranspose(
       window: Window(kernel: kernel, strides: strides, dilations: dilations, before: before, after: after),
       outputPadding: outputPadding, groups: integer("group", default: 1))
+    guard let wanted else { return op }
+    guard wanted.count == kernel.count, wanted.allSatisfy({ (1..<(1 << 31)).contains($0) }) else {
+      throw emitter.invalid("output_shape \(wanted)")
+    }
+    op.fit(wanted, over: sizes) { surplus in
+      let (small, large) = (surplus / 2, surplus - surplus / 2)
+      return auto == "SAME_UPPER" ? (small, large) : (large, small)
+    }
+    return op
   }
 }
 

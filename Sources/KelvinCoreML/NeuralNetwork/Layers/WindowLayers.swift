@@ -29,7 +29,7 @@ extension LayerMapper {
     }
     if isTransposed { return try c.deconvolution(x, planes, kernel, groups: groups) }
     let filters = try c.filters(expected)
-    let window = try c.window(
+    let window = try c.emitter.window(
       kernel: kernel, strides: try c.pair(Fields.stride, default: 1),
       dilations: try c.pair(Fields.dilationFactor, default: 1),
       padding: try c.spatialPadding(valid: Fields.valid, same: Fields.same), over: planes)
@@ -89,7 +89,8 @@ extension LayerMapper {
     guard try c.flag(Fields.isDeconvolution) else {
       let filters = c.emitter.constant(
         try weights.weight(Shape([outputs, shape[1] / groups] + kernel)), step: "weights")
-      let window = try c.window(kernel: kernel, strides: strides, dilations: dilations, padding: padding, over: x)
+      let window = try c.emitter.window(
+        kernel: kernel, strides: strides, dilations: dilations, padding: padding, over: x)
       var operands = [x, filters]
       if hasBias {
         operands.append(try c.constant(try c.weights(Fields.bias), [outputs], step: "bias"))
@@ -114,7 +115,7 @@ extension LayerMapper {
     let x = try c.logical(0)
     guard c.emitter.shape(x).rank == 5 else { throw c.emitter.invalid("expected 5 axes") }
     func sizes(_ fields: [Int]) throws -> [Int] { try fields.map { try c.integer($0, default: 1) } }
-    let window = try c.window(
+    let window = try c.emitter.window(
       kernel: try sizes([Fields.kernelDepth, Fields.kernelHeight, Fields.kernelWidth]),
       strides: try sizes([Fields.strideDepth, Fields.strideHeight, Fields.strideWidth]), dilations: [1, 1, 1],
       padding: try c.padding3d(try c.integer(Fields.paddingType), first: Fields.customPaddingFront),
@@ -135,17 +136,6 @@ extension LayerMapper {
 }
 
 extension LayerContext {
-  func window(
-    kernel: [Int], strides: [Int], dilations: [Int], padding: SpatialPadding, roundsUp: Bool = false,
-    over planes: ValueID
-  ) throws -> Window {
-    do {
-      return try Window(
-        kernel: kernel, strides: strides, dilations: dilations, padding: padding, roundsUp: roundsUp,
-        over: Array(emitter.shape(planes).dimensions.dropFirst(2)))
-    } catch { throw emitter.invalid(error.description) }
-  }
-
   /// Returns the padding of a `ValidPadding` or a `SamePadding` field; without either there is no padding.
   func spatialPadding(valid: Int, same: Int) throws -> SpatialPadding {
     switch try choice(among: [valid, same]) {
@@ -202,30 +192,25 @@ extension LayerContext {
     }
     let wanted = try integers(Fields.outputShape)
     let padding = try spatialPadding(valid: Fields.valid, same: Fields.same)
-    var (before, after, extra) = ([0, 0], [0, 0], [0, 0])
-    for axis in 0..<2 {
-      let full = (shape[2 + axis] - 1) * strides[axis] + dilations[axis] * (kernel[axis] - 1) + 1
-      let size: Int
-      var isOddAtEnd = true
-      if wanted.count == 2 {
-        size = wanted[axis]
-      } else if case .same(let oddAtEnd) = padding {
-        size = shape[2 + axis] * strides[axis]
-        isOddAtEnd = oddAtEnd
-      } else {
-        if case .explicit(let first, let last) = padding { (before, after) = (first, last) }
-        continue
-      }
-      guard (1..<(1 << 31)).contains(size) else { throw emitter.invalid("a result of size \(size)") }
-      let cut = max(0, full - size)
-      (before[axis], after[axis]) = isOddAtEnd ? (cut / 2, cut - cut / 2) : (cut - cut / 2, cut / 2)
-      extra[axis] = max(0, size - full)
+    var (size, oddAtEnd): ([Int]?, Bool) = (wanted.count == 2 ? wanted : nil, true)
+    if size == nil, case .same(let isAtEnd) = padding {
+      (size, oddAtEnd) = ([shape[2] * strides[0], shape[3] * strides[1]], isAtEnd)
     }
+    if let wrong = size?.first(where: { !(1..<(1 << 31)).contains($0) }) {
+      throw emitter.invalid("a result of size \(wrong)")
+    }
+    var (before, after) = ([0, 0], [0, 0])
+    if size == nil, case .explicit(let first, let last) = padding { (before, after) = (first, last) }
     let filters = try filters(Shape([shape[1], outputs / groups] + kernel), channelAxis: 1, groups: groups)
     let bias = try bias([outputs, 1, 1])
-    let op = ConvolutionTranspose(
+    var op = ConvolutionTranspose(
       window: Window(kernel: kernel, strides: strides, dilations: dilations, before: before, after: after),
-      outputPadding: extra, groups: groups)
+      outputPadding: [0, 0], groups: groups)
+    if let size {
+      op.fit(size, over: [shape[2], shape[3]]) { cut in
+        oddAtEnd ? (cut / 2, cut - cut / 2) : (cut - cut / 2, cut / 2)
+      }
+    }
     let result = try emitter.add(op, planes, filters, step: bias == nil ? nil : "unbiased")
     guard let bias else { return fromPlanes(result, x) }
     return fromPlanes(try emitter.binary(.add, result, bias), x)
@@ -264,7 +249,7 @@ extension LayerContext {
     } else {
       padding = try spatialPadding(valid: Fields.valid, same: Fields.same)
     }
-    return try window(
+    return try emitter.window(
       kernel: try pair(Fields.kernelSize, default: 3), strides: try pair(Fields.stride, default: 1),
       dilations: [1, 1], padding: padding, roundsUp: roundsUp, over: planes)
   }
