@@ -1,8 +1,26 @@
 import KelvinGraph
 import KelvinImport
 
+/// A view of a node that mappers read attributes through.
+protocol ONNXNodeView {
+  var node: ONNXNode { get }
+  var file: String { get }
+}
+
+extension ONNXNodeView {
+  func integer(_ name: String, default standard: Int) -> Int { node.attributes[name]?.integer ?? standard }
+  func float(_ name: String, default standard: Float) -> Float { node.attributes[name]?.float ?? standard }
+  func flag(_ name: String, default standard: Bool = false) -> Bool { integer(name, default: standard ? 1 : 0) != 0 }
+  func text(_ name: String, default standard: String) -> String { node.attributes[name]?.text ?? standard }
+
+  func unsupported(_ reason: String, remedy: String? = nil) -> FormatError {
+    FormatError(
+      .unsupported, file: file, place: "\(node.kind) '\(node.name)'", offset: node.offset, reason, remedy: remedy)
+  }
+}
+
 /// The view of a node that mappers use: attributes, inputs and the graph under construction.
-struct ONNXOperation {
+struct ONNXOperation: ONNXNodeView {
   let node: ONNXNode
   let opset: Int
   /// The inputs; nil for an omitted one.
@@ -34,11 +52,6 @@ struct ONNXOperation {
     guard !inputs.isEmpty else { throw emitter.invalid("it has no inputs") }
     return try inputs.indices.map { try input($0) }
   }
-
-  func integer(_ name: String, default standard: Int) -> Int { node.attributes[name]?.integer ?? standard }
-  func float(_ name: String, default standard: Float) -> Float { node.attributes[name]?.float ?? standard }
-  func flag(_ name: String, default standard: Bool = false) -> Bool { integer(name, default: standard ? 1 : 0) != 0 }
-  func text(_ name: String, default standard: String) -> String { node.attributes[name]?.text ?? standard }
 
   func integers(_ name: String) -> [Int]? {
     guard let attribute = node.attributes[name] else { return nil }
@@ -78,11 +91,6 @@ struct ONNXOperation {
   /// Returns integers that older operator sets keep in an attribute and newer ones in an input.
   func integers(attribute name: String, orInput index: Int) throws -> [Int]? {
     try integers(name) ?? constantIntegers(index, name)
-  }
-
-  func unsupported(_ reason: String, remedy: String? = nil) -> FormatError {
-    FormatError(
-      .unsupported, file: file, place: "\(node.kind) '\(node.name)'", offset: node.offset, reason, remedy: remedy)
   }
 
   private func variable(_ meaning: String) -> FormatError {

@@ -5,7 +5,7 @@ import KelvinImport
 extension ONNXHostMapper {
   /// Reinterprets the bits of elements; no graph operator does this.
   static let bitCast = ONNXHostMapper("BitCast") { (node) throws(FormatError) in
-    let target = node.node.attributes["to"]?.integer ?? 0
+    let target = node.integer("to", default: 0)
     guard let scalar = ScalarType(onnx: target), target != ONNXSchema.TensorProto.DataType.bfloat16 else {
       throw node.unsupported("it asks for the bits of the element type \(target)")
     }

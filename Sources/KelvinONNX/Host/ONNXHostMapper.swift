@@ -43,7 +43,7 @@ struct ONNXHostMapper: OperationMapper {
 }
 
 /// The view of a node that host mappers use.
-struct ONNXHostNode {
+struct ONNXHostNode: ONNXNodeView {
   let node: ONNXNode
   let file: String
   /// The names of values other than tensors.
@@ -94,10 +94,5 @@ struct ONNXHostNode {
 
   func malformed(_ reason: String) -> FormatError {
     FormatError(.malformed, file: file, place: "\(node.kind) '\(node.name)'", offset: node.offset, reason)
-  }
-
-  func unsupported(_ reason: String, remedy: String? = nil) -> FormatError {
-    FormatError(
-      .unsupported, file: file, place: "\(node.kind) '\(node.name)'", offset: node.offset, reason, remedy: remedy)
   }
 }

@@ -10,7 +10,7 @@ extension ONNXHostNode {
   }
 
   func transform() throws(FormatError) -> ScoreTransform {
-    switch node.attributes["post_transform"]?.text ?? "NONE" {
+    switch text("post_transform", default: "NONE") {
     case "NONE": return .none
     case "SOFTMAX": return .softmax
     case "LOGISTIC": return .logistic
@@ -32,8 +32,7 @@ extension ONNXHostNode {
   func classifierOutput(
     _ classifier: some RowClassifier, _ labels: Labels
   ) throws(FormatError) -> ONNXHostMapper.Output {
-    let step = ClassifierOperation(
-      classifier, labels, input: try input(0), labelOutput: slot(0), scoresOutput: slot(1))
+    let step = ClassifierOperation(classifier, labels, input: try input(0), labelOutput: slot(0), scoresOutput: slot(1))
     return ONNXHostMapper.Output(step: step, hostValues: labels.isString ? [step.labelOutput] : [])
   }
 

@@ -21,9 +21,9 @@ extension ONNXHostMapper {
     }
     let attributes = node.node.attributes
     switch values {
-    case .strings: otherwise = .strings([attributes["default_string"]?.text ?? "_Unused"])
-    case .integers: otherwise = .integers([Int64(attributes["default_int64"]?.integer ?? -1)])
-    case .floats: otherwise = .floats([attributes["default_float"]?.float ?? -0.0])
+    case .strings: otherwise = .strings([node.text("default_string", default: "_Unused")])
+    case .integers: otherwise = .integers([Int64(node.integer("default_int64", default: -1))])
+    case .floats: otherwise = .floats([node.float("default_float", default: -0.0)])
     }
     if let given = try attributes["default_tensor"]?.tensor?.column(node) { otherwise = given }
     guard otherwise.count == 1, otherwise.isAlike(values) else {
@@ -43,8 +43,8 @@ extension ONNXHostMapper {
     let attributes = node.node.attributes
     let otherwise: Column =
       toIntegers
-      ? .integers([Int64(attributes["default_int64"]?.integer ?? -1)])
-      : .strings([attributes["default_string"]?.text ?? "_Unused"])
+      ? .integers([Int64(node.integer("default_int64", default: -1))])
+      : .strings([node.text("default_string", default: "_Unused")])
     let (keys, values) = toIntegers ? (strings, integers) : (integers, strings)
     let step = ValueMap(keys, to: values, otherwise: otherwise, input: try node.input(0), output: try node.output())
     return [Output(step: step, isHostValue: !toIntegers)]

@@ -4,7 +4,7 @@ import KelvinImport
 
 extension ONNXHostMapper {
   static let linearRegressor = ONNXHostMapper("ai.onnx.ml.LinearRegressor") { (node) throws(FormatError) in
-    let model = try node.linearModel(count: node.node.attributes["targets"]?.integer ?? 1, .scores)
+    let model = try node.linearModel(count: node.integer("targets", default: 1), .scores)
     let transform = try node.transform()
     return [try node.rowsOutput(transform == .none ? model : model.with(.transformed(transform)), .float32)]
   }
@@ -21,7 +21,7 @@ extension ONNXHostMapper {
 
   static let normalizer = ONNXHostMapper("ai.onnx.ml.Normalizer") { (node) throws(FormatError) in
     let norm: Normalization.Norm
-    switch node.node.attributes["norm"]?.text ?? "MAX" {
+    switch node.text("norm", default: "MAX") {
     case "MAX": norm = .largest
     case "L1": norm = .magnitudes
     case "L2": norm = .length
@@ -34,12 +34,12 @@ extension ONNXHostMapper {
     let attributes = node.node.attributes
     let imputed: Imputation
     if let floats = attributes["imputed_value_floats"]?.floats, !floats.isEmpty {
-      let replaced = Double(attributes["replaced_value_float"]?.float ?? 0)
+      let replaced = Double(node.float("replaced_value_float", default: 0))
       imputed = Imputation(of: replaced, by: floats.map(Double.init))
     } else {
       let integers = node.integers("imputed_value_int64s")
       guard !integers.isEmpty else { throw node.malformed("it has nothing to impute") }
-      let replaced = Double(attributes["replaced_value_int64"]?.integer ?? 0)
+      let replaced = Double(node.integer("replaced_value_int64", default: 0))
       imputed = Imputation(of: replaced, by: integers.map(Double.init))
     }
     return [try node.rowsOutput(imputed, nil)]

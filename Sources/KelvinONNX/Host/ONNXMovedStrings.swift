@@ -153,8 +153,7 @@ struct ONNXMovedStrings {
     }
     ranked.outputs[0] = slot(output)
     items.append(Item(node: ranked, steps: nil, level: level))
-    append(
-      [StringsAtIndices(of: .none, and: [.list(list, start: nil)], at: slot(output), output: output)], level)
+    append([StringsAtIndices(of: .none, and: [.list(list, start: nil)], at: slot(output), output: output)], level)
     levels[output] = level + 1
     hostNames.insert(output)
   }

@@ -13,7 +13,7 @@ extension ONNXHostMapper {
   static let gather = ONNXHostMapper("Gather") { (node) throws(FormatError) in
     guard node.isHostValue(0) else { return nil }
     if let indices = node.initializers[try node.input(1)], try indices.dimensions().count != 1 { return nil }
-    return [try node.gather(axis: node.node.attributes["axis"]?.integer ?? 0, takesList: false)]
+    return [try node.gather(axis: node.integer("axis", default: 0), takesList: false)]
   }
 
   /// Picks columns of the last axis.
@@ -29,13 +29,13 @@ extension ONNXHostMapper {
     guard sizes.count <= Emitter.rankLimit, sizes.allSatisfy({ $0 >= -1 }) else {
       throw node.malformed("its shape is \(sizes.prefix(8))")
     }
-    let copiesZeros = node.node.attributes["allowzero"]?.integer ?? 0 == 0
+    let copiesZeros = node.integer("allowzero", default: 0) == 0
     return [try node.changed(.sizes(sizes, copiesZeros: copiesZeros))]
   }
 
   static let flatten = ONNXHostMapper("Flatten") { (node) throws(FormatError) in
     guard node.isHostValue(0) else { return nil }
-    return [try node.changed(.flattened(at: node.node.attributes["axis"]?.integer ?? 1))]
+    return [try node.changed(.flattened(at: node.integer("axis", default: 1)))]
   }
 
   static let squeeze = ONNXHostMapper("Squeeze") { (node) throws(FormatError) in
@@ -56,7 +56,7 @@ extension ONNXHostMapper {
       throw node.malformed("'\(number)' is a tensor of numbers, mixed with strings")
     }
     let parts = names.map { name in node.strings[name].map { HostOperand.constant($0) } ?? .slot(name) }
-    let step = StringJoin(parts, axis: node.node.attributes["axis"]?.integer ?? 0, output: try node.output())
+    let step = StringJoin(parts, axis: node.integer("axis", default: 0), output: try node.output())
     return [Output(step: step, isHostValue: true)]
   }
 

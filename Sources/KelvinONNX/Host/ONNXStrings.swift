@@ -11,7 +11,7 @@ extension ONNXHostMapper {
 
   /// Converts strings to numbers and numbers to strings; a graph casts between numbers.
   private static let cast = ONNXHostMapper("Cast") { (node) throws(FormatError) in
-    let target = node.node.attributes["to"]?.integer ?? 0
+    let target = node.integer("to", default: 0)
     let (input, output) = (try node.input(0), try node.output())
     if target == ONNXSchema.TensorProto.DataType.string {
       let step: any HostOperation =
@@ -39,9 +39,9 @@ extension ONNXHostMapper {
   }
 
   private static let murmurHash = ONNXHostMapper("com.microsoft.MurmurHash3") { (node) throws(FormatError) in
-    let isPositive = node.node.attributes["positive"]?.integer ?? 1 != 0
+    let isPositive = node.flag("positive", default: true)
     let step = ElementHash(
-      seed: UInt32(truncatingIfNeeded: node.node.attributes["seed"]?.integer ?? 0), isPositive ? .uint32 : .int32,
+      seed: UInt32(truncatingIfNeeded: node.integer("seed", default: 0)), isPositive ? .uint32 : .int32,
       input: try node.input(0), output: try node.output())
     return [Output(step: step, isHostValue: false)]
   }
@@ -58,7 +58,7 @@ extension ONNXHostMapper {
 
   private static let stringSplit = ONNXHostMapper("StringSplit") { (node) throws(FormatError) in
     let splits = node.node.attributes["maxsplit"]?.integer
-    let delimiter = node.node.attributes["delimiter"]?.text ?? ""
+    let delimiter = node.text("delimiter", default: "")
     let parts = try node.output()
     let step = StringSplit(
       at: delimiter.isEmpty ? nil : delimiter, atMost: splits.flatMap { $0 < 0 ? nil : $0 }, input: try node.input(0),
@@ -68,7 +68,7 @@ extension ONNXHostMapper {
 
   private static let stringNormalizer = ONNXHostMapper("StringNormalizer") { (node) throws(FormatError) in
     let letters: StringNormalizer.Case
-    switch node.node.attributes["case_change_action"]?.text ?? "NONE" {
+    switch node.text("case_change_action", default: "NONE") {
     case "NONE": letters = .kept
     case "LOWER": letters = .lower
     case "UPPER": letters = .upper
@@ -76,7 +76,7 @@ extension ONNXHostMapper {
     }
     let step = StringNormalizer(
       without: node.strings("stopwords"),
-      distinguishesCase: node.node.attributes["is_case_sensitive"]?.integer ?? 0 != 0,
+      distinguishesCase: node.flag("is_case_sensitive"),
       letters: letters, input: try node.input(0), output: try node.output())
     return [Output(step: step, isHostValue: true)]
   }
@@ -88,7 +88,7 @@ extension ONNXHostMapper {
   }
 
   private static let tokenizer = ONNXHostMapper("com.microsoft.Tokenizer") { (node) throws(FormatError) in
-    let least = node.node.attributes["mincharnum"]?.integer ?? 1
+    let least = node.integer("mincharnum", default: 1)
     let separators = node.strings("separators")
     let rule: StringTokens.Rule
     if let expression = node.node.attributes["tokenexp"]?.text, !expression.isEmpty {
@@ -103,8 +103,8 @@ extension ONNXHostMapper {
       rule = separators == [""] ? .characters : .between(expressions)
     }
     let step = StringTokens(
-      rule, atLeast: least, isMarked: node.node.attributes["mark"]?.integer ?? 0 != 0,
-      padding: node.node.attributes["pad_value"]?.text ?? "", input: try node.input(0), output: try node.output())
+      rule, atLeast: least, isMarked: node.flag("mark"),
+      padding: node.text("pad_value", default: ""), input: try node.input(0), output: try node.output())
     return [Output(step: step, isHostValue: true)]
   }
 
@@ -155,9 +155,7 @@ extension ONNXHostNode {
   }
 
   /// Returns the n-grams of a pool: single words, then pairs and so on. `ngram_counts` holds the offset of each length.
-  fileprivate func terms(
-    _ count: Int, _ columns: [Int], _ weights: [Float]
-  ) throws(FormatError) -> [TermCounts.Term] {
+  fileprivate func terms(_ count: Int, _ columns: [Int], _ weights: [Float]) throws(FormatError) -> [TermCounts.Term] {
     let starts = node.attributes["ngram_counts"]?.integers ?? []
     guard starts.first == 0, zip(starts, starts.dropFirst()).allSatisfy({ $0 <= $1 }), starts.last ?? 0 <= count else {
       throw malformed("its ngram_counts are not ascending offsets into its pool")

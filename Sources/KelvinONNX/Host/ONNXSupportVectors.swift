@@ -5,9 +5,9 @@ import KelvinImport
 extension ONNXHostMapper {
   static let supportVectorRegressor = ONNXHostMapper("ai.onnx.ml.SVMRegressor") { (node) throws(FormatError) in
     let coefficients = try node.numbers("coefficients")
-    let count = node.node.attributes["n_supports"]?.integer ?? 0
+    let count = node.integer("n_supports", default: 0)
     let offset = try node.numbers("rho").first ?? 0
-    let isOneClass = node.node.attributes["one_class"]?.integer ?? 0 != 0
+    let isOneClass = node.flag("one_class")
     // Without support vectors the coefficients are those of a linear model.
     let vectors =
       count == 0
@@ -76,7 +76,7 @@ extension ONNXHostNode {
     }
     if parameters.isEmpty { parameters = [0, 0, 0] }
     let (gamma, constant, degree) = (parameters[0], parameters[1], parameters[2])
-    switch node.attributes["kernel_type"]?.text ?? "LINEAR" {
+    switch text("kernel_type", default: "LINEAR") {
     case "LINEAR": return .linear
     case "POLY": return .polynomial(gamma: gamma, constant: constant, degree: degree)
     case "RBF": return .radial(gamma: gamma)

@@ -32,7 +32,7 @@ extension ONNXHostMapper {
 
   static let treeEnsembleRegressor = ONNXHostMapper("ai.onnx.ml.TreeEnsembleRegressor") {
     (node) throws(FormatError) in
-    let count = node.node.attributes["n_targets"]?.integer ?? 1
+    let count = node.integer("n_targets", default: 1)
     // ONNX Runtime does the same, and the leaves that skl2onnx writes rely on it.
     let forest = try ONNXForest(node, leaves: "target", takesFirstVotes: count == 1)
     let base = try node.numbers("base_values")
@@ -40,7 +40,7 @@ extension ONNXHostMapper {
       throw node.malformed("\(count) targets, \(base.count) base values")
     }
     let aggregate: TreeEnsemble.Aggregate
-    switch node.node.attributes["aggregate_function"]?.text ?? "SUM" {
+    switch node.text("aggregate_function", default: "SUM") {
     case "SUM": aggregate = .sum
     case "AVERAGE": aggregate = .average
     case "MIN": aggregate = .least
@@ -54,9 +54,9 @@ extension ONNXHostMapper {
 
   /// The successor of the two operators above: its nodes are branches only, and each leaf has one vote.
   static let treeEnsemble = ONNXHostMapper("ai.onnx.ml.TreeEnsemble") { (node) throws(FormatError) in
-    let count = node.node.attributes["n_targets"]?.integer ?? 1
+    let count = node.integer("n_targets", default: 1)
     let aggregate: TreeEnsemble.Aggregate
-    switch node.node.attributes["aggregate_function"]?.integer ?? 1 {
+    switch node.integer("aggregate_function", default: 1) {
     case 0: aggregate = .average
     case 1: aggregate = .sum
     case 2: aggregate = .least
@@ -64,7 +64,7 @@ extension ONNXHostMapper {
     case let other: throw node.unsupported("its aggregate function is \(other)")
     }
     let transform: ScoreTransform
-    switch node.node.attributes["post_transform"]?.integer ?? 0 {
+    switch node.integer("post_transform", default: 0) {
     case 0: transform = .none
     case 1: transform = .softmax
     case 2: transform = .logistic

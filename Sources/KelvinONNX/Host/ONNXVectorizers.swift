@@ -17,16 +17,16 @@ extension ONNXHostMapper {
   static let castMap = ONNXHostMapper("ai.onnx.ml.CastMap") { (node) throws(FormatError) in
     let attributes = node.node.attributes
     let scalar: ScalarType
-    switch attributes["cast_to"]?.text ?? "TO_FLOAT" {
+    switch node.text("cast_to", default: "TO_FLOAT") {
     case "TO_FLOAT": scalar = .float32
     case "TO_INT64": scalar = .int64
     case let target: throw node.unsupported("its cast_to is '\(target)'", remedy: "cast to TO_FLOAT or TO_INT64")
     }
     var length: Int?
-    switch attributes["map_form"]?.text ?? "DENSE" {
+    switch node.text("map_form", default: "DENSE") {
     case "DENSE": break
     case "SPARSE":
-      let given = attributes["max_map"]?.integer ?? 1
+      let given = node.integer("max_map", default: 1)
       guard (1...1 << 24).contains(given) else { throw node.malformed("its max_map is \(given)") }
       length = given
     case let form: throw node.malformed("its map_form is '\(form)', expected DENSE or SPARSE")
@@ -41,7 +41,7 @@ extension ONNXHostMapper {
       throw node.malformed("it has no categories")
     }
     let step = OneHotVector(
-      categories.column, ignoresUnknown: node.node.attributes["zeros"]?.integer ?? 1 != 0, input: try node.input(0),
+      categories.column, ignoresUnknown: node.flag("zeros", default: true), input: try node.input(0),
       output: try node.output())
     return [Output(step: step, isHostValue: false)]
   }
