@@ -8,7 +8,7 @@ let onnxMappers: [ONNXMapper] = [
   ONNXMapper.rotations, ONNXMapper.losses, ONNXMapper.random, ONNXMapper.signals, ONNXMapper.quantization,
   ONNXMapper.classical, ONNXMapper.microsoft, ONNXMapper.microsoftNormalization, ONNXMapper.microsoftActivations,
   ONNXMapper.microsoftProducts, ONNXMapper.microsoftAttention, ONNXMapper.microsoftWeights,
-  ONNXMapper.microsoftQuantization, ONNXMapper.microsoftQuantizedLayers, ONNXMapper.microsoftNumerics,
+  ONNXMapper.microsoftQuantization, ONNXMapper.microsoftNumerics,
   ONNXMapper.microsoftRelativePositions, ONNXMapper.microsoftExperts, others,
 ].flatMap { $0 }
 

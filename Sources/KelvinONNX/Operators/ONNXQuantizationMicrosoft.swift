@@ -7,7 +7,8 @@ extension ONNXMapper {
   static let microsoftQuantization: [ONNXMapper] = [
     standard("QuantizeLinear"), standard("DequantizeLinear"), sum("QLinearAdd", .add), sum("QLinearMul", .multiply),
     qLinearGlobalAveragePool, qLinearAveragePool, qGemm, qLinearConcat, qLinearSigmoid, qLinearLeakyRelu, qLinearConv,
-    dynamicMatMul, matMulToFloat,
+    qLinearSoftmax, qLinearReduceMean, qLinearWhere, qEmbedLayerNormalization, dynamicMatMul, matMulToFloat,
+    dynamicQuantizeLSTM,
   ]
 
   /// Returns a mapper for an operator that equals the one of the standard domain.
@@ -27,16 +28,6 @@ extension ONNXMapper {
     }
   }
 
-  private static func unary(
-    _ name: String, _ function: @escaping @Sendable (ONNXOperation) -> UnaryFunction
-  ) -> ONNXMapper {
-    ONNXMapper("com.microsoft.\(name)") { c in
-      let x = try c.dequantize(try c.input(0), try c.input(1), c.optional(2), step: "x")
-      let result = try c.emitter.unary(function(c), x, step: "result")
-      return [try c.quantize(result, try c.input(3), c.optional(4), c.emitter.scalar(try c.input(0)))]
-    }
-  }
-
   private static let qLinearConv = ONNXMapper("com.microsoft.QLinearConv") { c in
     let x = try c.input(0)
     guard c.flag("channels_last") else { return [try c.quantizedConvolution(of: x)] }
@@ -47,19 +38,45 @@ extension ONNXMapper {
     return [try c.emitter.transpose(result, [0] + Array(2..<rank) + [1])]
   }
 
-  private static let qLinearSigmoid = unary("QLinearSigmoid") { _ in .sigmoid }
-
-  private static let qLinearLeakyRelu = unary("QLinearLeakyRelu") { c in
-    UnaryFunction(.leakyRelu, a: c.float("alpha", default: 0.01))
+  /// Returns a mapper for an operator on one tensor, of which `result` computes the values.
+  private static func one(
+    _ name: String, _ result: @escaping @Sendable (ONNXOperation, ValueID) throws -> ValueID
+  ) -> ONNXMapper {
+    ONNXMapper("com.microsoft.\(name)") { c in
+      let x = try c.dequantize(try c.input(0), try c.input(1), c.optional(2), step: "x")
+      return [try c.quantize(result(c, x), try c.input(3), c.optional(4), c.emitter.scalar(try c.input(0)))]
+    }
   }
 
-  private static let qLinearGlobalAveragePool = ONNXMapper("com.microsoft.QLinearGlobalAveragePool") { c in
-    let x = try c.dequantize(try c.input(0), try c.input(1), c.optional(2), step: "x")
+  private static let qLinearSigmoid = one("QLinearSigmoid") { c, x in try c.emitter.unary(.sigmoid, x, step: "result") }
+
+  private static let qLinearLeakyRelu = one("QLinearLeakyRelu") { c, x in
+    try c.emitter.unary(UnaryFunction(.leakyRelu, a: c.float("alpha", default: 0.01)), x, step: "result")
+  }
+
+  private static let qLinearGlobalAveragePool = one("QLinearGlobalAveragePool") { c, x in
     let rank = c.emitter.shape(x).rank
     guard rank >= 3 else { throw c.emitter.invalid("expected images with channels, got \(c.emitter.type(x))") }
     let axes = c.flag("channels_last") ? Array(1..<(rank - 1)) : Array(2..<rank)
-    let mean = try c.emitter.add(Reduce(.mean, axes: axes, keepsDimensions: true), x, step: "mean")
-    return [try c.quantize(mean, try c.input(3), c.optional(4), c.emitter.scalar(try c.input(0)))]
+    return try c.emitter.add(Reduce(.mean, axes: axes, keepsDimensions: true), x, step: "mean")
+  }
+
+  /// Softmax along one axis, or before operator set 13 along all axes from the given one on.
+  private static let qLinearSoftmax = one("QLinearSoftmax") { c, x in
+    let (sizes, axis) = (c.emitter.shape(x), try c.emitter.axis(c.integer("axis", default: -1), of: x))
+    if c.integer("opset", default: 13) >= 13 || axis == sizes.rank - 1 {
+      return try c.emitter.add(Softmax(axis: axis), x, step: "shares")
+    }
+    let rows: Shape = [sizes.dimensions[..<axis].reduce(1, *), sizes.dimensions[axis...].reduce(1, *)]
+    let shares = try c.emitter.add(Softmax(axis: 1), c.emitter.reshape(x, rows, step: "rows"), step: "row_shares")
+    return try c.emitter.reshape(shares, sizes, step: "shares")
+  }
+
+  private static let qLinearReduceMean = one("QLinearReduceMean") { c, x in
+    let given = c.integers("axes") ?? []
+    let axes = given.isEmpty ? Array(0..<c.emitter.shape(x).rank) : try c.emitter.axes(given, of: x)
+    let op = Reduce(.mean, axes: axes, keepsDimensions: c.flag("keepdims", default: true))
+    return try c.emitter.add(op, x, step: "mean")
   }
 
   private static let qLinearAveragePool = ONNXMapper("com.microsoft.QLinearAveragePool") { c in
@@ -133,6 +150,56 @@ extension ONNXMapper {
     let aZero = c.zero(c.optional(4), like: a, step: "a_zero")
     let bZero = c.zero(c.optional(5), like: b, step: "b_zero")
     return [try c.scaledProduct(a, b, aZero, bZero, try c.input(2), try c.input(3), bias: c.optional(6))]
+  }
+
+  private static let qLinearWhere = ONNXMapper("com.microsoft.QLinearWhere") { c in
+    let condition = try c.emitter.cast(try c.input(0), to: .bool, step: "condition")
+    let x = try c.dequantize(try c.input(1), try c.input(2), c.optional(3), step: "x")
+    let y = try c.dequantize(try c.input(4), try c.input(5), c.optional(6), step: "y")
+    let chosen = try c.emitter.add(Select(), condition, x, y, step: "chosen")
+    return [try c.quantize(chosen, try c.input(7), c.optional(8), c.emitter.scalar(try c.input(1)))]
+  }
+
+  /// `EmbedLayerNormalization` with tables, scale and shift of integers. Rows are gathered before they are widened.
+  private static let qEmbedLayerNormalization = ONNXMapper("com.microsoft.QEmbedLayerNormalization") { c in
+    let ids = try c.input(0)
+    func real(_ index: Int, _ codes: ValueID, _ step: String) throws -> ValueID {
+      try c.dequantize(codes, try c.input(8 + index), c.optional(13 + index), step: step)
+    }
+    let sum = try c.embedded(ids, positions: nil, segments: c.optional(1)) { table, ids, step in
+      let codes = try c.emitter.add(Gather(axis: 0), try c.input(2 + table), ids, step: "\(step)_codes")
+      return try real(table, codes, step)
+    }
+    let result = try c.emitter.layerNormalize(
+      sum, from: 2, epsilon: c.float("epsilon", default: 1e-12), scale: real(3, try c.input(5), "scale"),
+      shift: real(4, try c.input(6), "shift"))
+    return [result, try c.maskIndex(c.optional(7), ids)]
+  }
+
+  /// An LSTM with integer weights, `[directions, size, 4 · hidden]`, with a scale for each direction or column. ONNX
+  /// Runtime also quantizes the other operands of the products; here they keep their type.
+  private static let dynamicQuantizeLSTM = ONNXMapper("com.microsoft.DynamicQuantizeLSTM") { c in
+    var inputs = Array((c.inputs + [ValueID?](repeating: nil, count: 8)).prefix(8))
+    for (index, name) in [(1, "weights"), (2, "recurrent_weights")] {
+      guard let codes = c.emitter.weight(try c.input(index)), codes.type.shape.rank == 3,
+        let scale = c.emitter.weight(try c.input(6 + 2 * index))
+      else { throw c.unsupported("its \(name) or their scales are not constants of three axes") }
+      let (sizes, count) = (codes.type.shape, scale.type.count)
+      guard count == sizes[0] || count == sizes[0] * sizes[2] else {
+        throw c.emitter.invalid("scales of \(name): \(scale.type) for \(codes.type)")
+      }
+      let grid: Shape = [sizes[0], 1, count / max(sizes[0], 1)]
+      let zero = try c.optional(7 + 2 * index).map { id in
+        guard let zero = c.emitter.weight(id), zero.type.count == count else {
+          throw c.emitter.invalid("zero points of \(name): \(c.emitter.type(id)) for \(scale.type)")
+        }
+        return zero.reshaped(to: grid)
+      }
+      let real = try Weight(affine: codes, scale: scale.reshaped(to: grid), offset: zero)
+      inputs[index] = try c.emitter.transpose(
+        c.emitter.constant(real, step: name), [0, 2, 1], step: "\(name)_rows")
+    }
+    return try c.asStandard("LSTM", in: 14, inputs: inputs)
   }
 }
 
