@@ -38,6 +38,9 @@ package struct TableRow: Sendable {
     return (reader.columns, all)
   }
 
+  /// The contents of the cells.
+  package var texts: [String] { columns.indices.map(path) }
+
   /// Returns a cell's contents as a path, which may contain arbitrary bytes.
   package func path(_ column: Int) -> String { String(pathBytes: rows.content(of: rows.fields[row.first + column])) }
 
