@@ -33,8 +33,6 @@ struct Element: Hashable, Sendable {
   var words: Int { isPair ? 2 : 1 }
   /// The format in which a shader reads the element.
   var format: OperandFormat { isPair ? .uint2 : isHalf ? .short : .uint }
-  /// The format in which a shader reads the element word by word.
-  var wordFormat: OperandFormat { isHalf ? .short : .uint }
   /// The format in which a shader reads the element at a segment's boundary.
   var outsideFormat: OperandFormat { bits == 16 ? .short : bits < 16 ? .byte : format }
 }

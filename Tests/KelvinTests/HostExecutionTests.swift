@@ -98,7 +98,7 @@ import Testing
       parts: [
         .loop(
           LoopPart(
-            name: "ramps", limit: "limit", condition: nil, iteration: "trip", tripShape: [], goesOn: slot,
+            name: "ramps", limit: "limit", condition: nil, trip: "trip", tripShape: [], goesOn: slot,
             carried: [LoopPart.Carried(start: "start", given: "first", left: "next", result: "last")],
             rows: [LoopPart.Rows(row: "doubled", result: "rows", rowType: TensorType(.float32, [4]))], captured: [],
             body: body)),
@@ -115,7 +115,7 @@ import Testing
       parts: [
         .loop(
           LoopPart(
-            name: "scan", limit: nil, condition: nil, iteration: nil, tripShape: [], goesOn: nil, carried: [],
+            name: "scan", limit: nil, condition: nil, trip: nil, tripShape: [], goesOn: nil, carried: [],
             scanned: [
               LoopPart.Scanned(whole: "start", slice: "own", axis: -1, isBackwards: false),
               LoopPart.Scanned(whole: "limit", slice: "other", axis: axis, isBackwards: false),
@@ -206,7 +206,7 @@ import Testing
     let memory = Link.Memory()
     let inner = (1..<9).map { FunctionPart.host(Link(place: $0, memory: memory)) }
     let loop = LoopPart(
-      name: "links", limit: "limit", condition: nil, iteration: nil, tripShape: [], goesOn: nil,
+      name: "links", limit: "limit", condition: nil, trip: nil, tripShape: [], goesOn: nil,
       carried: [LoopPart.Carried(start: "start", given: "1", left: "9", result: "10")], rows: [], captured: [],
       body: inner)
     let links = Function(
@@ -273,7 +273,7 @@ import Testing
   @Test func endlessLoopNamesTheLastIteration() throws {
     let any = FeatureKind.tensor(.float32, [.flexible(name: "n", range: 0...Int.max, standard: nil)])
     let loop = LoopPart(
-      name: "endless", limit: nil, condition: nil, iteration: nil, tripShape: [], goesOn: nil,
+      name: "endless", limit: nil, condition: nil, trip: nil, tripShape: [], goesOn: nil,
       carried: [LoopPart.Carried(start: "start", given: "before", left: "after", result: "last")], rows: [],
       captured: [],
       body: [graph("double", "before", "after", .relu)])
