@@ -152,7 +152,7 @@ import Testing
     (["--write", "labels"], "--output-dir"), (["--write", "images", "--output-dir", "out"], "masks, polygons"),
     (["--simplify", "1"], "--write polygons"), (["--png-level", "10"], "0 to 9"),
     (["--json", "--format", "csv"], "contradict"),
-    (["--write", "polygons", "--output-dir", "out", "--simplify", "-1"], "from 0"),
+    (["--write", "polygons", "--output-dir", "out", "--simplify", "-1"], "of at least 0"),
   ])
   func invalidOptionsAreWrongUsage(arguments: [String], remedy: String) {
     let result = segment([Self.scene] + arguments)

@@ -28,7 +28,7 @@ import Testing
       #expect(distance(try predictor.answer(inputs[2]), expected[2]) < 1e-4)
       #expect(faulty_calls(function) == submissions, "nothing more is submitted to it")
       let remark = try #require(predictor.loaded.fallback.remarks.first)
-      #expect(remark.hasPrefix("\(interface.device) is out") && remark.contains("within"), "\(remark)")
+      #expect(remark.hasPrefix("\(interface.device) is unavailable") && remark.contains("within"), "\(remark)")
       let plan = try predictor.loaded.shown.proven().explanation.solution.placement
       #expect(!plan.values.contains(interface.device))
       // The device wakes and continues its work, on memory that still exists.

@@ -152,7 +152,7 @@ import Testing
       let predictor = try machine.load()
       #expect(distance(try predictor.answer(input), expected) < 1e-4)
       let remark = try #require(predictor.loaded.fallback.remarks.first)
-      #expect(remark.contains("the device runs groups of 8 of its items, 64 are needed"), "\(remark)")
+      #expect(remark.contains("the device runs work groups of 8 of its items, 64 are needed"), "\(remark)")
       leave()
     }
   }

@@ -154,7 +154,7 @@ import Testing
     file.input("x", [1, 3])
     file.operation("relu", ["x": ["x"]], "y", [1, 4])
     file.output("y", [1, 4])
-    try expect(.malformed, "it computes", in: PackageFolder(model: file.bytes))
+    try expect(.malformed, "but has the value", in: PackageFolder(model: file.bytes))
     file = MILFile()
     file.input("x", [3])
     file.operation("relu", ["x": ["y"]], "y", [3])

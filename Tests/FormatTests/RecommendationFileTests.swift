@@ -55,7 +55,7 @@ import Testing
     }
     #expect(refusal("items", Self.items) { named(&$0, item: 0) } == nil)
     let unnamed = refusal("items", Self.items) { named(&$0, item: 7) }
-    #expect(unnamed?.description.contains("speaks of item 7") == true, "\(unnamed as Any)")
+    #expect(unnamed?.description.contains("names item 7") == true, "\(unnamed as Any)")
     for item in [1 << 40, Int.max, -1] {
       let error = refusal("items", Self.items) { named(&$0, item: item) }
       #expect(error?.description.contains("names item") == true, "\(error as Any)")

@@ -48,7 +48,7 @@ static void handles(kelvin_model *model) {
   expect("features as a model", kelvin_model_plan((kelvin_model *)features, &text, &error), KELVIN_ERROR_HANDLE,
          "expected a handle of a model, got one of features");
   expect("a pointer as a model", kelvin_model_plan((kelvin_model *)&failures, &text, &error), KELVIN_ERROR_HANDLE,
-         "no handle");
+         "not a handle");
   expect("released features", kelvin_predict(model, released, features, NULL, NULL, &error), KELVIN_ERROR_HANDLE,
          "released");
   expect("a released handle whose place has another", kelvin_features_set_int64(released, "x", 1, &error),

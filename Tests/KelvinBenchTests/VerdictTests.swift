@@ -168,9 +168,10 @@ struct VerdictTests {
     let busy = try #require(Finding(rounds, isDisturbed: (0..<12).map { $0 < 9 }))
     #expect(busy.winner == 0 && busy.disturbedCounted == 9)
     let text = Verdict(labels: ["a", "b"], start: nil, warm: busy, load: nil).sentences.last
-    #expect(text?.contains("Others took processor time in 9 of the 12 rounds behind the warm latencies") == true)
+    #expect(
+      text?.contains("Other processes took processor time in 9 of the 12 rounds behind the warm latencies") == true)
     let quiet = try #require(Finding(rounds, isDisturbed: (0..<12).map { $0 < 3 }))
     #expect(quiet.disturbedCounted == 0)
-    #expect(!Verdict(labels: ["a", "b"], start: nil, warm: quiet, load: nil).text.contains("Others"))
+    #expect(!Verdict(labels: ["a", "b"], start: nil, warm: quiet, load: nil).text.contains("Other processes"))
   }
 }

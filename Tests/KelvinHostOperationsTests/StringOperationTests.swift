@@ -206,7 +206,7 @@ import Testing
     let step = DictionaryRow(.float32, length: 3, input: "x", output: "y")
     for key in [-1, 3] as [Int64] {
       #expect { try step.run([.dictionary(HostDictionary(.integers([key]), [1]))]) } throws: {
-        "\($0)".contains("the key \(key) is outside 3 places; give keys from 0 to 2")
+        "\($0)".contains("the key \(key) is outside 3 elements; give keys from 0 to 2")
       }
     }
   }

@@ -296,7 +296,7 @@ struct NodeProfilerTests {
     let context = try chain(clock, devices: [TimedDevice("cpu", kind: .cpu, clock: clock) { _ in 1e-3 }, gpu])
     let result = try profile(context)
     #expect(result.devices.map(\.device.id) == ["cpu"])
-    #expect(result.remarks.contains { $0.contains("gpu:0 failed and was left out") })
+    #expect(result.remarks.contains { $0.contains("gpu:0 failed and was excluded") })
   }
 
   @Test func interruptLeavesAPartialProfile() throws {

@@ -86,7 +86,7 @@ struct StreamAlternativeTests {
     #expect(trial.entries.allSatisfy { abs($0.plan.joulesPerFrame - 0.2) < 1e-9 })
     #expect(trial.entries[0].plan.energySource == "measured by a test")
     #expect(trial.isEnergyMeasured)
-    #expect(trial.remarks == ["the way '2 CPU threads' was left out: two threads are one too many"])
+    #expect(trial.remarks == ["the variant '2 CPU threads' was left out: two threads are one too many"])
   }
 
   @Test("if a counter fails for one alternative, all energies are estimated")

@@ -178,7 +178,7 @@ import Testing
     }
     #expect { try predict(predictor, inputs(shape)) } throws: { "\($0)".contains("Reshape") }
     #expect { try predict(predictor, inputs([3, 4], iterations: .max)) } throws: {
-      "\($0)".contains("Loop") && "\($0)".contains("trips")
+      "\($0)".contains("Loop") && "\($0)".contains("iterations")
     }
     #expect(try predict(predictor, inputs([3, 4]))["y"]?.shape == [3, 4], "the model goes on")
   }

@@ -303,7 +303,7 @@ class Pointers(Hostile):
                 try:
                     function(*junk)
                 except kelvin.HandleError as error:
-                    assert "NULL" in str(error) or "no handle" in str(error), error
+                    assert "NULL" in str(error) or "not a handle" in str(error), error
                 else:
                     raise AssertionError(name)
             for release in library.release.values():

@@ -118,8 +118,8 @@ package struct Verdict: Sendable, Hashable {
     return ", where one of \(size) would have been seen in 8 of 10 runs"
   }
 
-  /// Returns `Others took processor time in 14 of the 20 rounds behind the warm latencies: …`; nil when no disturbed
-  /// round counts.
+  /// Returns `Other processes took processor time in 14 of the 20 rounds behind the warm latencies: …`; nil when no
+  /// disturbed round counts.
   private static func disturbance(_ finding: Finding?, _ what: String) -> String? {
     guard let finding, finding.disturbedCounted > 0 else { return nil }
     return

@@ -83,7 +83,7 @@ struct EvaluateCommand: ParsableCommand, ModelCommand {
   private var datasetPath: String { names[names.count - 1] }
 
   private var candidates: [EvaluationCandidate] {
-    let all: [ComputePrecision] = [.full, .high, .low]
+    let all: [ComputePrecision] = [.full, .low]
     return EvaluationCandidate.all(
       Array(names.dropLast()), units: units.unitsList, precisions: precisions.isEmpty && pareto ? all : precisions,
       options)
@@ -205,7 +205,7 @@ struct EvaluateCommand: ParsableCommand, ModelCommand {
   private static func precisions(_ text: String) throws -> [ComputePrecision] {
     try text.split(separator: ",", omittingEmptySubsequences: false).map {
       guard let precision = ComputePrecision(rawValue: String($0)) else {
-        let known = ComputePrecision.allCases.map(\.rawValue).joined(separator: ", ")
+        let known = ComputePrecision.choices.map(\.rawValue).joined(separator: ", ")
         throw ValidationError("'\($0)' is not a precision; use a list of \(known)")
       }
       return precision

@@ -144,7 +144,7 @@ struct ModelOptions: ParsableArguments {
   private static func precision(_ text: String) throws -> ComputePrecision {
     guard let precision = ComputePrecision(rawValue: text) else {
       throw ValidationError(
-        "'\(text)' is not a precision; use \(ComputePrecision.allCases.map(\.rawValue).joined(separator: ", "))")
+        "'\(text)' is not a precision; use \(ComputePrecision.choices.map(\.rawValue).joined(separator: ", "))")
     }
     return precision
   }

@@ -58,7 +58,7 @@ extension FeatureBinding {
       zip(dimensions, sizes).allSatisfy({ $0.accepts($1) })
     else {
       let expected = dimensions.map(\.description).joined(separator: " x ")
-      throw mismatch(feature, "expected a sequence of \(expected) strings, got  \(strings.count)")
+      throw mismatch(feature, "expected a sequence of \(expected) strings, got \(strings.count)")
     }
     return StringTensor(strings, Shape(sizes))
   }
