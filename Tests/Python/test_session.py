@@ -76,7 +76,7 @@ class Sessions(unittest.TestCase):
         made = ort.InferenceSession(ROOT / "Tests/Vectors/Texts/transposed.onnx", providers=["CPUExecutionProvider"])
         for given, words in (
                 (np.array([["a", None]], object), "got None among them"), ([["a", "b"], ["c"]], "lists of 1, 2 elements"),
-                ([["a", "b"], ["c", ["d"]]], "lists beside strings")):
+                ([["a", "b"], ["c", ["d"]]], "got lists and strings")):
             with self.assertRaisesRegex(kelvin.FeatureError, words):
                 made.run(None, {"x": given})
         np.testing.assert_array_equal(made.run(["y"], {"x": [["a", "b"], ["c", "d"]]})[0], [["a", "c"], ["b", "d"]])
