@@ -4,7 +4,6 @@ import KelvinDevices
 import KelvinGraph
 import KelvinReference
 import KelvinVulkan
-import Synchronization
 import TestSupport
 import Testing
 
@@ -46,24 +45,9 @@ private func kind(_ shader: String) -> String {
   shader.hasSuffix("_bounded") ? String(shader.dropLast("_bounded".count)) : shader
 }
 
-private func devices(imitating imitation: VulkanDeviceOverrides? = nil) -> [VulkanDevice] {
+private func devices(imitating imitation: VulkanDeviceOverrides) -> [VulkanDevice] {
   VulkanDevice.discover(options: VulkanOptions(validates: watches, imitating: imitation, patience: patience))
     .compactMap { $0.device as? VulkanDevice }
-}
-
-/// The conformance cases that one device runs. A device keeps every pipeline that it compiled, so another device runs
-/// the next ones.
-private let casesOfADevice = 64
-
-/// Devices like `present`, made anew for every `casesOfADevice` cases.
-private let recycled = Mutex<(devices: [VulkanDevice], cases: Int)>(([], casesOfADevice))
-
-private func recycledDevices() -> [VulkanDevice] {
-  recycled.withLock { current in
-    if current.cases == casesOfADevice { current = (devices(), 0) }
-    current.cases += 1
-    return current.devices
-  }
 }
 
 extension ConformanceCase {
@@ -85,19 +69,18 @@ let absence: Comment = "\(listings.first?.reason ?? "no Vulkan device")"
 struct VulkanConformanceTests {
   @Test(arguments: ConformanceCase.all)
   func conformsOrIsExempt(_ testCase: ConformanceCase) throws {
-    for device in recycledDevices() { try expectConformance(device, on: testCase) }
+    for device in present { try expectConformance(device, on: testCase) }
   }
 
+  /// Each device exists during its test only, since it keeps every pipeline that it compiled.
   @Test(.slow, arguments: imitations.indices)
   func imitationConformsOrIsExempt(_ index: Int) throws {
-    let (reference, all) = (ReferenceDevice(), ConformanceCase.all)
-    for start in stride(from: 0, to: all.count, by: casesOfADevice) {
-      for device in devices(imitating: imitations[index]) {
-        for testCase in all[start...].prefix(casesOfADevice) {
-          try expectConformance(device, on: testCase)
-          try expectSpecialValues(device, on: testCase, reference)
-          if imitations[index].isHardware { try expectRoundedValues(device, on: testCase, reference) }
-        }
+    let reference = ReferenceDevice()
+    for device in devices(imitating: imitations[index]) {
+      for testCase in ConformanceCase.all {
+        try expectConformance(device, on: testCase)
+        try expectSpecialValues(device, on: testCase, reference)
+        if imitations[index].isHardware { try expectRoundedValues(device, on: testCase, reference) }
       }
     }
   }
@@ -142,7 +125,7 @@ struct VulkanConformanceTests {
 
   @Test(arguments: Tier.sample(100, of: ConformanceCase.all))
   func specialValuesMatchTheReference(_ testCase: ConformanceCase) throws {
-    for device in recycledDevices() { try expectSpecialValues(device, on: testCase, ReferenceDevice()) }
+    for device in present { try expectSpecialValues(device, on: testCase, ReferenceDevice()) }
   }
 
   private func expectSpecialValues(
