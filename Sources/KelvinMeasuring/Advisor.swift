@@ -146,7 +146,7 @@ public struct Advisor: Hashable, Sendable {
       let devices = try ModelError.wrapping { try units.selection.devices(in: deviceInventory) }
       let isHost = devices.allSatisfy { $0.info.kind == .cpu }
       for threads in isHost && base.threadCount == nil ? counts.map({ $0 }) : [base.threadCount] {
-        for precision in base.precision == .automatic ? ComputePrecision.allCases : [base.precision] {
+        for precision in base.precision == .automatic ? ComputePrecision.choices : [base.precision] {
           var configuration = base
           configuration.computeUnits = units
           configuration.threadCount = threads
