@@ -132,20 +132,26 @@ private func file(_ name: String) -> String? { kelvin_opencl_source(name).map { 
 /// The files that a program includes, in order. Programs of `Shaders/shared` begin with the dialect.
 private func includedFiles(_ program: String) -> [String] {
   guard let own = file(program) else { return [] }
-  return (own.contains("\nENTRY(") ? ["dialect"] : []) + own.split(separator: "\n").compactMap(includedFile)
+  let lines = lines(own)
+  let isShared = lines.contains { $0.starts(with: "ENTRY(".utf8) }
+  return (isShared ? ["dialect"] : []) + lines.compactMap(includedFile)
+}
+
+/// The lines of a source as bytes: splitting by characters takes milliseconds of a start.
+private func lines(_ source: String) -> [Substring.UTF8View] {
+  source.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
 }
 
 /// Returns the name of the file that a line includes, without its extension.
-private func includedFile(_ line: Substring) -> String? {
-  guard line.hasPrefix("#include \"") else { return nil }
-  return line.dropFirst(10).split(separator: ".").first.map(String.init)
+private func includedFile(_ line: Substring.UTF8View) -> String? {
+  guard line.starts(with: "#include \"".utf8) else { return nil }
+  return String(Substring(line.dropFirst(10).prefix { $0 != UInt8(ascii: ".") }))
 }
 
 /// Returns a program's source code without the prelude. No driver resolves an `#include`.
 private func ownSource(_ program: String) -> String? {
   file(program).map { own in
     includedFiles(program).compactMap(file).joined()
-      + own.split(separator: "\n", omittingEmptySubsequences: false).filter { includedFile($0) == nil }
-      .joined(separator: "\n")
+      + lines(own).filter { includedFile($0) == nil }.map(Substring.init).joined(separator: "\n")
   }
 }
