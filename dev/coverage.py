@@ -64,7 +64,8 @@ def section(title, defined, read, domain=None):
     there = [name for name in defined if name in read]
     refused = [name for name in defined if name not in read and (name in REFUSED or domain in REFUSED)]
     missing = [name for name in defined if name not in read and name not in refused]
-    lines.append(f"Read, {len(there)} of {len(defined)}: " + ", ".join(f"`{name}`" for name in there) + ".")
+    names = ": " + ", ".join(f"`{name}`" for name in there) if there else ""
+    lines.append(f"Read, {len(there)} of {len(defined)}{names}.")
     if refused:
         reasons = {}
         for name in refused:
