@@ -32,9 +32,14 @@ extension PixelBuffer {
   }
 
   /// Returns the image rotated upright, then cropped and scaled by `cropAndScale`, as ``PixelFormat/rgb8``. A grey
-  /// image stays grey.
+  /// image stays ``PixelFormat/gray8``.
   ///
-  /// - Throws: ``ImageError`` (`tooLarge`, `invalidArgument`) where the size is not valid.
+  /// - Parameters:
+  ///   - width: The width of the result in pixels.
+  ///   - height: The height of the result in pixels.
+  ///   - cropAndScale: How the upright image fits the size; stretched unless given.
+  ///   - orientation: The orientation that the image is stored in.
+  /// - Throws: ``ImageError`` (`tooLarge`) where a side is not positive or the result would be too large.
   public func resized(
     width: Int, height: Int, _ cropAndScale: ImageCropAndScale = .scaleToFill, orientation: ImageOrientation = .up
   ) throws(ImageError) -> PixelBuffer {
@@ -60,7 +65,10 @@ extension PixelBuffer {
     return PixelBuffer(trusted: bytes, width: width, height: height, format: target)
   }
 
-  /// Returns the upright image, rotated and mirrored by `orientation`.
+  /// Returns the upright image, rotated and mirrored by `orientation`. An image that is upright keeps its format; the
+  /// others are ``PixelFormat/rgb8``, or ``PixelFormat/gray8`` if they are grey.
+  ///
+  /// - Throws: ``ImageError`` (`tooLarge`) where the result would be too large.
   public func oriented(_ orientation: ImageOrientation) throws(ImageError) -> PixelBuffer {
     if orientation == .up { return self }
     let (wide, high) = orientation.swapsAxes ? (height, width) : (width, height)
@@ -71,9 +79,12 @@ extension PixelBuffer {
   /// for 8-bit samples of channel c. Parts that the image does not cover hold the bias.
   ///
   /// - Parameters:
+  ///   - tensor: `height * width` elements for a grey image, three times as many for the others.
+  ///   - width: The width of the tensor in pixels.
+  ///   - height: The height of the tensor in pixels.
+  ///   - cropAndScale: How the image fits the size.
   ///   - scale: One factor per channel, or one for all; three channels are red, green and blue, one is grey.
   ///   - bias: One offset per channel, or one for all.
-  ///   - tensor: `height * width` elements for a grey image, three times as many for the others.
   /// - Throws: ``ImageError`` (`invalidArgument`) where a size or a count does not fit.
   public func fill(
     _ tensor: UnsafeMutableBufferPointer<Float>, width: Int, height: Int, cropAndScale: ImageCropAndScale,
