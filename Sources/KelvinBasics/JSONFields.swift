@@ -10,6 +10,6 @@ package struct JSONFields {
 
   /// The value of a key, or a fallback if the key is absent or null.
   package subscript<Value: Decodable>(key: String, or fallback: Value) -> Value {
-    get throws { try container.decodeIfPresent(Value.self, forKey: JSONKey(key)) ?? fallback }
+    get throws { try container.decode(JSONKey(key), or: fallback) }
   }
 }
