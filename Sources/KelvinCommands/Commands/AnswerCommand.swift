@@ -12,7 +12,7 @@ struct AnswerCommand: ParsableCommand, ModelCommand {
       Example: kelvin answer Squad.onnx --vocabulary vocab.txt --question "Who wrote it?" book.txt
 
       A text that is longer than the model's input is read in overlapping windows, and the best answers of all \
-      windows are compared. The scores of the candidates in a window add up to 1. Places count Unicode scalars from \
+      windows are compared. The scores of the candidates in a window add up to 1. Positions count Unicode scalars from \
       the start of the text.
       """)
 
