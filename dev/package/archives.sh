@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Makes packages of the build under .build/packages: dev/package/archives.sh [wheel|deb|tar|bundle]…
 #
-# Equal builds give equal packages: files are sorted and have the time of the last commit.
+# Equal builds give equal packages: files are sorted and have the time of the last commit. SHA256SUMS lists all packages of
+# the folder. If KELVIN_SIGNING_KEY names a key of GnuPG, SHA256SUMS.asc is its signature.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 out=.build/packages
@@ -22,7 +23,8 @@ for kind in "${@:-wheel}"; do
       strip --strip-unneeded -o "$root/libkelvin.so.0" .build/release/libKelvinC.so
       strip -o "$root/kelvin" .build/release/kelvin
       dev/package/calls.sh "$root/calls.so"
-      dev/package/wheel.py "$root/libkelvin.so.0" "$root/kelvin" "$root/calls.so" "$out"
+      dev/package/notices.py "$root/notices" .build/release/kelvin .build/release/libKelvinC.so
+      dev/package/wheel.py "$root/libkelvin.so.0" "$root/kelvin" "$root/calls.so" "$root/notices" "$out"
       ;;
     tar)
       name=kelvin-$version-linux-$machine
@@ -68,6 +70,7 @@ CONTROL
       dev/package/static-library.sh "$bundle/lib/libkelvin.a"
       install -m 644 Sources/CKelvin/include/kelvin.h "$bundle/include"
       install -m 644 LICENSE "$bundle"
+      dev/package/notices.py "$bundle" .build/release/kelvin .build/release/libKelvinC.so
       printf 'module CKelvin {\n  header "kelvin.h"\n  link "stdc++"\n  link "m"\n  export *\n}\n' \
         > "$bundle/include/module.modulemap"
       cat > "$bundle/info.json" <<INFO
@@ -100,3 +103,8 @@ INFO
     *) echo "$0: '$kind' is none of wheel, deb, tar and bundle" >&2; exit 64 ;;
   esac
 done
+
+(cd "$out" && find . -maxdepth 1 -type f -name 'kelvin*' -printf '%P\n' | LC_ALL=C sort | xargs -d '\n' sha256sum > SHA256SUMS)
+rm -f "$out/SHA256SUMS.asc"
+[ -z "${KELVIN_SIGNING_KEY:-}" ] \
+  || gpg --batch --yes --armor --detach-sign --local-user "$KELVIN_SIGNING_KEY" "$out/SHA256SUMS"

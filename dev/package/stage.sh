@@ -23,6 +23,7 @@ chmod 755 "$to/bin/kelvin"
 chmod 644 "$to/$lib/libkelvin.so.0"
 install -m 644 Sources/CKelvin/include/kelvin.h "$to/include/kelvin.h"
 install -m 644 LICENSE "$to/share/doc/kelvin/copyright"
+dev/package/notices.py "$to/share/doc/kelvin" "$build/kelvin" "$build/libKelvinC.so"
 cat > "$to/$lib/pkgconfig/kelvin.pc" <<PC
 prefix=$prefix
 libdir=\${prefix}/$lib

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Writes the Python wheel: the package under Python/, with the C library and the program in it.
 
-    dev/package/wheel.py LIBRARY PROGRAM CALLS FOLDER      all stripped; prints the wheel's path
+    dev/package/wheel.py LIBRARY PROGRAM CALLS NOTICES FOLDER      prints the wheel's path
 
-CALLS is what dev/package/calls.sh compiles. A Python that cannot load it does without, so the wheel is for every one.
+LIBRARY, PROGRAM and CALLS are stripped. NOTICES is the folder that dev/package/notices.py wrote. CALLS is what dev/package/calls.sh compiles. A Python that cannot load it does without, so the wheel is for every one.
 
 The same files give the same bytes: names are sorted and times are those of $SOURCE_DATE_EPOCH, or 1980.
 """
@@ -21,11 +21,13 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "Python"
 
 METADATA = """\
-Metadata-Version: 2.1
+Metadata-Version: 2.4
 Name: kelvin
 Version: {version}
 Summary: Runs Core ML and ONNX models on Linux, and shows which device runs which layer, and why
-License: Apache-2.0
+License-Expression: Apache-2.0
+License-File: LICENSE
+License-File: THIRD-PARTY-NOTICES.txt
 Requires-Python: >=3.9
 Requires-Dist: numpy>=1.23
 Provides-Extra: coremltools
@@ -56,7 +58,7 @@ def platform_tag(libraries):
     return f"manylinux_{newest[0]}_{newest[1]}_{machine}"
 
 
-def contents(library, program, calls, tag, number):
+def contents(library, program, calls, notices, tag, number):
     """Path in the wheel and bytes of each file, RECORD left out."""
     files = {}
     for path in SOURCES.rglob("*"):
@@ -68,14 +70,16 @@ def contents(library, program, calls, tag, number):
     info = f"kelvin-{number}.dist-info"
     files[f"{info}/METADATA"] = METADATA.format(version=number).encode() + (ROOT / "Python/README.md").read_bytes()
     files[f"{info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: kelvin\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()
-    files[f"{info}/LICENSE"] = (ROOT / "LICENSE").read_bytes()
+    files[f"{info}/licenses/LICENSE"] = (ROOT / "LICENSE").read_bytes()
+    files[f"{info}/licenses/THIRD-PARTY-NOTICES.txt"] = (notices / "THIRD-PARTY-NOTICES.txt").read_bytes()
+    files[f"{info}/sboms/kelvin.cdx.json"] = (notices / "kelvin.cdx.json").read_bytes()
     return files, info
 
 
-def write(library, program, calls, folder):
+def write(library, program, calls, notices, folder):
     number = version()
     tag = f"py3-none-{platform_tag([library, calls])}"
-    files, info = contents(library, program, calls, tag, number)
+    files, info = contents(library, program, calls, pathlib.Path(notices), tag, number)
     record = []
     for name in sorted(files):
         digest = base64.urlsafe_b64encode(hashlib.sha256(files[name]).digest()).rstrip(b"=").decode()
@@ -94,6 +98,6 @@ def write(library, program, calls, folder):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 5:
+    if len(sys.argv) != 6:
         sys.exit(__doc__)
     print(write(*sys.argv[1:]))
