@@ -142,12 +142,9 @@ def c_header(families):
         names = [f"ck_{family}_{key} = {row['number']}" for key, row in rows.items()]
         lines += ["typedef enum {"] + wrapped(names, "  ") + [f"}} ck_{family};"]
     unary, binary = families["unary"], families["binary"]
-    floats = sum("c" in row for row in binary.values())
     lines += ["",
-              "/* How many functions of one element there are, and of two float32 numbers, which come first. */",
-              f"enum {{ ck_unary_functions = {len(unary)}, ck_binary_functions = {floats} }};", ""]
-    if any("c" in row for row in list(binary.values())[floats:]):
-        sys.exit("binary.toml: functions of float32 come before those of booleans")
+              "/* How many functions of one element there are, and of two. */",
+              f"enum {{ ck_unary_functions = {len(unary)}, ck_binary_functions = {len(binary)} }};", ""]
 
     def macro(comment, head, rows):
         rows = [f"  {row}" for row in rows]

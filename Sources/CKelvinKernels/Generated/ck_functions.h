@@ -31,8 +31,8 @@ typedef enum {
   ck_scatter_replace = 0, ck_scatter_add = 1, ck_scatter_multiply = 2, ck_scatter_minimum = 3, ck_scatter_maximum = 4
 } ck_scatter;
 
-/* How many functions of one element there are, and of two float32 numbers, which come first. */
-enum { ck_unary_functions = 43, ck_binary_functions = 10 };
+/* How many functions of one element there are, and of two. */
+enum { ck_unary_functions = 43, ck_binary_functions = 15 };
 
 /* VECTOR(name, f(x, a, b)) for functions of vectors, SCALAR for those of one element. */
 #define CK_UNARY_FUNCTIONS(VECTOR, SCALAR)                                       \
