@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Makes every file of a new operator, and its lines in every list, from those of CumulativeReduce, which has them all:
-# until you change them the new operator is another of its kind, which builds and passes its tests.
-# docs/development/adding-an-operator.md says what to change.
+# Makes every file of a new operator and its lines in every list. They are copies of those of CumulativeReduce, which exists
+# on every device. docs/development/adding-an-operator.md says what to change.
 #
 #   dev/new-operator.sh BitShift
 set -euo pipefail
