@@ -1,7 +1,7 @@
 # make demo      install what is needed, build, and show Kelvin at work on its embedded model
 # make test      install what is needed, build, and run the fast tests (CONTRIBUTING.md)
 # make test-slow the other tests, and the fast ones that take more seeds or trials here
-# make install   install program, C library and header, PREFIX=/usr/local unless said
+# make install   install program, C library and header, PREFIX=/usr/local by default
 # make wheel     the Python wheel; make deb, make tar: packages that need no build; make bundle: for SwiftPM; all under
 #                .build/packages
 # make check     check file sizes, imports, layers, generated files and documentation (dev/check.sh)
