@@ -71,7 +71,7 @@ let package = Package(
     + (isFuzzing
       ? []
       : [
-        .executable(name: "kelvin", targets: ["kelvin"]),
+        .executable(name: "kelvin", targets: ["KelvinCLI"]),
         .library(name: "KelvinC", type: .dynamic, targets: ["KelvinC"]),
       ]),
   traits: [
@@ -272,4 +272,4 @@ package.targets.append(
     // Tests do not link it, because they are bound to Swift's shared libraries, and a process can have only one copy of
     // each.
     : .executableTarget(
-      name: "kelvin", dependencies: ["KelvinCommands"] + locks, swiftSettings: strict, linkerSettings: standalone))
+      name: "KelvinCLI", dependencies: ["KelvinCommands"] + locks, swiftSettings: strict, linkerSettings: standalone))
