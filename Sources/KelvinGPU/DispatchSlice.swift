@@ -56,7 +56,7 @@ extension LoweredSegment {
     return submissions
   }
 
-  /// - Parameter count: the least number of slices wanted.
+  /// - Parameter count: the minimum number of slices.
   private static func pieces(of dispatch: Int, _ grid: [Int], group: Int, count: Double) -> [DispatchSlice] {
     // Kernels count z in steps of the other sides, so x and y are not cut when z has more than one group.
     let axis = grid[2] > 1 ? 2 : grid[1] * group > grid[0] ? 1 : 0

@@ -42,7 +42,7 @@ package struct GPUKernels<Target: GPUTarget>: KernelFamily {
     guard var offers = try table.offers(for: node.op, context) else {
       throw context.unsupported("no kernel for \(node.op.name)")
     }
-    if let fault = context.loopFault { throw context.unsupported(fault) }
+    if let fault = context.iterationLimitViolation { throw context.unsupported(fault) }
     if let fault = context.memoryFault { throw context.unsupported(fault) }
     if context.roundsFloats { for index in offers.indices { offers[index].precision = .low } }
     let faults = offers.map { trust.fault(of: node.op, context.storedInputs, implementation: $0.key) }

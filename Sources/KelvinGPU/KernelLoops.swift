@@ -10,7 +10,7 @@ private protocol LoopingOperator: Operator {
 
 extension KernelContext {
   /// The limit that a kernel's loops exceed, as a phrase; nil if they are within it.
-  var loopFault: String? {
+  var iterationLimitViolation: String? {
     (node.op as? any LoopingOperator).flatMap { fault(ofIterations: $0.iterations(inputs)) }
   }
 

@@ -19,9 +19,9 @@ extension KernelContext {
   /// too. The cut is along the axis that moves the fewest elements. Nil if no cut is needed or possible.
   var parts: Graph? {
     guard sizeFault != nil, node.outputs.count == 1 else { return nil }
-    let axes = node.op.partAxes(inputs, outputs[0]).filter { outputs[0].shape[$0.axis] > $0.unit }
-    func others(_ axis: PartAxis) -> [PartAxis] { axes.filter { $0.axis != axis.axis } }
-    let attempts: [(PartAxis) -> [[PartAxis]]] = [{ _ in [[]] }, { others($0).map { [$0] } }, { [others($0)] }]
+    let axes = node.op.splitAxes(inputs, outputs[0]).filter { outputs[0].shape[$0.axis] > $0.unit }
+    func others(_ axis: SplitAxis) -> [SplitAxis] { axes.filter { $0.axis != axis.axis } }
+    let attempts: [(SplitAxis) -> [[SplitAxis]]] = [{ _ in [[]] }, { others($0).map { [$0] } }, { [others($0)] }]
     for attempt in attempts {
       let cuts = axes.flatMap { axis in attempt(axis).compactMap { cut(along: axis, then: $0) } }
       if let best = cuts.min(by: { $0 < $1 }) {
@@ -33,7 +33,7 @@ extension KernelContext {
 
   /// Returns the cut along an axis with the fewest parts that kernels can address once these are cut along the other
   /// axes; nil if there is none.
-  private func cut(along axis: PartAxis, then others: [PartAxis]) -> NodeCut? {
+  private func cut(along axis: SplitAxis, then others: [SplitAxis]) -> NodeCut? {
     let units = (outputs[0].shape[axis.axis] + axis.unit - 1) / axis.unit
     // Longer parts are never easier to address.
     var (seen, unseen) = (0, units)
@@ -52,7 +52,7 @@ extension KernelContext {
 
   /// Returns the node in parts of a length. Nil if a part cannot be computed alone or addressed, or if moving it would
   /// be no easier than the node itself.
-  private func makeCut(_ axis: PartAxis, _ length: Int, then others: [PartAxis]) -> NodeCut? {
+  private func makeCut(_ axis: SplitAxis, _ length: Int, then others: [SplitAxis]) -> NodeCut? {
     let size = outputs[0].shape[axis.axis]
     guard (size + length - 1) / length <= NodeCut.limit else { return nil }
     var cut = NodeCut(axis: axis)
@@ -82,7 +82,7 @@ extension KernelContext {
   }
 
   /// Whether kernels can address the tensors once they are cut as small as possible along some axes.
-  private func areSeen(_ operands: [TensorType], _ result: TensorType, cutAlong axes: [PartAxis]) -> Bool {
+  private func areSeen(_ operands: [TensorType], _ result: TensorType, cutAlong axes: [SplitAxis]) -> Bool {
     var (operands, result) = (operands, result)
     for axis in axes {
       guard let part = axis.part(0..<axis.unit) else { return false }
@@ -110,7 +110,7 @@ extension KernelContext {
   }
 
   /// Returns the unit of positions at which parts begin at an offset that kernels can be bound to.
-  private func alignment(_ axis: PartAxis) -> Int {
+  private func alignment(_ axis: SplitAxis) -> Int {
     let bytes =
       outputs[0].shape.dimensions[(axis.axis + 1)...].reduce(axis.unit, *) * target.byteCount(outputs[0].scalar)
     return bufferAlignment >> min(max(bytes, 1).trailingZeroBitCount, bufferAlignment.trailingZeroBitCount)
@@ -122,12 +122,12 @@ private struct NodeCut {
   /// The largest number of parts.
   static let limit = 4096
 
-  let axis: PartAxis
+  let axis: SplitAxis
   var parts: [(range: Range<Int>, part: Part)] = []
   /// Elements moved because of the cut.
   var moved = 0
 
-  init(axis: PartAxis) { self.axis = axis }
+  init(axis: SplitAxis) { self.axis = axis }
 
   /// Compares elements moved, then the number of kernels.
   static func < (left: NodeCut, right: NodeCut) -> Bool {

@@ -5,11 +5,11 @@ import KelvinPlanning
 import KelvinRuntime
 
 extension ComputePlan {
-  /// Runs plans on made-up inputs of a seed.
+  /// Returns a trial that runs plans on inputs generated from a seed.
   package static func trial(onMadeUpInputs seed: UInt64) -> Trial {
     { loaded, graph, explanation in
       try PlanTrial.run(
-        graph.context, explanation, graph.options.request, inputs: try loaded.madeUpTensors(for: graph, seed: seed)
+        graph.context, explanation, graph.options.request, inputs: try loaded.syntheticTensors(for: graph, seed: seed)
       ).map { TrialOutcome($0.record, isDisturbed: $0.hasDisturbedRounds, solution: $0.solution) }
     }
   }

@@ -73,7 +73,7 @@ struct MeasuredSubject {
   /// - Throws: `ModelError` if a graph that precedes it fails.
   func inputs(of graph: LoadedGraph? = nil) throws(ModelError) -> [Tensor] {
     try ModelError.wrapping {
-      try input.map { try loaded.tensors(of: $0, for: graph) } ?? loaded.madeUpTensors(for: graph, seed: seed)
+      try input.map { try loaded.tensors(of: $0, for: graph) } ?? loaded.syntheticTensors(for: graph, seed: seed)
     }
   }
 }

@@ -23,7 +23,7 @@ extension Model {
       var sums: [String: Double] = [:]
       for graph in loaded.graphs.compactMap({ $0 }) {
         let session = try graph.compile(try graph.proven().explanation).makeSession(measuresNodes: true)
-        try session.write(try loaded.madeUpTensors(for: graph, seed: 0))
+        try session.write(try loaded.syntheticTensors(for: graph, seed: 0))
         var runs: [String: [Double]] = [:]
         for _ in 0..<Self.deviceRuns {
           try session.run()

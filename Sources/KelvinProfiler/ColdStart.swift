@@ -16,7 +16,7 @@ struct ColdStart {
     _ solution: PlanSolution, _ context: ModelContext, precision: Precision, threads: Int, inputs: [Tensor],
     clock: any MeasurementClock
   ) throws {
-    let log = CompileLog(clock: clock)
+    let log = CompilationTimer(clock: clock)
     var start = clock.now()
     let model = try context.withoutCache().compile(
       solution, precision: precision, threads: threads, observer: log.observer)

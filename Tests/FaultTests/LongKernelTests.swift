@@ -19,7 +19,7 @@ import Testing
       order.card = FaultyCard(rawValue: card)
       let machine = FaultyMachine(interface, order)
       let loaded = try machine.load().loaded
-      let inputs = try loaded.madeUpTensors(for: loaded.shown, seed: 7)
+      let inputs = try loaded.syntheticTensors(for: loaded.shown, seed: 7)
       let (whole, parts) =
         (interface == .vulkan ? ("vkQueueSubmit", "vkCmdDispatchBase") : ("clFlush", "clEnqueueNDRangeKernel"))
       /// Returns the answer, the time of each node, and the number of calls of the two functions.

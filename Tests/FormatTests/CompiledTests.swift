@@ -25,7 +25,7 @@ import Testing
     #expect(graph.nodes.flatMap(\.origins).contains { $0.name == #"the "product""# })
   }
 
-  /// The second dialect: scalars as such, states, operations without outputs, blocks.
+  /// The second dialect: plain scalars, states, operations without outputs, blocks.
   @Test func statesAndBlocksAreRead() throws {
     let program = try readModel(at: "\(Shared.packageRoot)/Tests/Vectors/Compiled/accumulate.mlmodelc")
     let graph = try program.graph()

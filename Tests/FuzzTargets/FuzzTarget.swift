@@ -1,6 +1,6 @@
 /// An interface that reads external bytes.
 ///
-/// libFuzzer runs it for long (dev/fuzz.sh), and the test suite with seeded mutations. Both use the lists in
+/// `dev/fuzz.sh` runs it under libFuzzer, and the test suite with seeded mutations. Both use the lists in
 /// `FuzzTarget.all`.
 package struct FuzzTarget: Sendable {
   /// The grammar of the bytes, for mutations.

@@ -71,7 +71,7 @@ struct AdviceTests {
   @Test("precision levels that a device computes alike are one row")
   func precisionLevels() throws {
     let same = try advise(questions: [.photo])
-    #expect(same.rows.map(\.candidate.also) == [["cpu, low"], ["gpu:0, low"]])
+    #expect(same.rows.map(\.candidate.equivalentLabels) == [["cpu, low"], ["gpu:0, low"]])
     #expect(same.notes.contains { $0.contains("automatic, low") && $0.contains("cpu and gpu:0") }, "\(same.notes)")
     let apart = try advise(hasLowPrecision: true, questions: [.photo])
     #expect(apart.rows.map(\.label) == ["cpu", "gpu:0", "gpu:0, low"])

@@ -2,7 +2,7 @@ import KelvinEvaluation
 import KelvinHostOperations
 import Testing
 
-/// Scores against those of the programs that people compare with.
+/// Scores against those of scikit-learn, pycocotools and other established programs.
 @Suite struct EvaluationTests {
   private func isClose(_ value: Double?, _ expected: Double) -> Bool {
     value.map { abs($0 - expected) < 1e-12 } ?? false
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  /// The first example of Newcombe's paper, the tenth of its methods.
+  /// Example 1 of Newcombe 1998, method 10.
   @Test func pairedIntervalMatchesThePublishedExample() {
     var pairs = PairedProportions()
     (pairs.both, pairs.onlySecond, pairs.onlyFirst) = (36, 12, 2)

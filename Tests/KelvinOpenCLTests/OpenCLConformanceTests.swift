@@ -141,7 +141,7 @@ struct OpenCLConformanceTests {
   @Test(arguments: Tier.some(present.count, of: drivenNames))
   func everyKernelANodeUsesHasASelfTest(_ name: String) throws {
     let device = try #require(driven[name] as? OpenCLDevice)
-    let reach = try SelfTestReach(device) { segment in
+    let reach = try SelfTestCoverage(device) { segment in
       Set(
         try device.functions(of: segment).map { function in
           function == "half float_to_finite_half"

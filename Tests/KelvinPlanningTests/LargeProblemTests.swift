@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(.slow, arguments: [2, 3]) func throughputOfWideGraphsIsNearItsBound(devices: Int) throws {
-    let policy = MostFrames(searchMoves: 20_000_000)
+    let policy = MaximumThroughput(searchMoves: 20_000_000)
     for seed in UInt64(82_000)..<82_002 {
       let problem = try TwoDeviceTests.layered(20, 12, devices: devices, goal: .throughput, seed: seed)
       let solution = try policy.solve(problem)

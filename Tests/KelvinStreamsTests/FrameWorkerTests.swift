@@ -29,10 +29,10 @@ struct FrameWorkerTests {
       return true
     }
 
-    func parts(
+    func callbacks(
       adjust: @escaping @Sendable () -> GovernorSetting? = { nil },
       answer: @escaping @Sendable (Int) throws -> Int
-    ) -> FrameWorker<Int, Int>.Parts {
+    ) -> FrameWorker<Int, Int>.Callbacks {
       .init(
         start: { job in self.record.withLock { $0.jobs.append(job) } },
         answer: { payload, _ in
@@ -65,7 +65,7 @@ struct FrameWorkerTests {
       let reference = Mutex<FrameWorker<Int, Int>?>(nil)
       @Sendable func push() { _ = reference.withLock { $0 }?.push(0) }
       let (losing, ending) = (seed.isMultiple(of: 7), seed.isMultiple(of: 5))
-      let parts = stage.parts(
+      let callbacks = stage.callbacks(
         adjust: { chance(0.2) ? .init(plan: below(2), rate: [1, 0.5][below(2)], queue: 1 + below(3)) : nil },
         answer: { payload in
           // Others go on while a frame is answered.
@@ -80,7 +80,7 @@ struct FrameWorkerTests {
           return payload
         })
       let worker = FrameWorker<Int, Int>(
-        setting: .init(queue: 1 + below(3)), deadline: chance(0.5) ? 0.1 : nil, clock: stage.clock, parts)
+        setting: .init(queue: 1 + below(3)), deadline: chance(0.5) ? 0.1 : nil, clock: stage.clock, callbacks)
       reference.withLock { $0 = worker }
       defer { reference.withLock { $0 = nil } }
       for _ in 0..<200 {
@@ -118,7 +118,7 @@ struct FrameWorkerTests {
     let stage = Stage()
     let worker = FrameWorker<Int, Int>(
       setting: .init(queue: 4), clock: stage.clock,
-      stage.parts(answer: { payload in
+      stage.callbacks(answer: { payload in
         if payload == 1 { throw Refused() }
         if payload == 2 { throw Lost() }
         return payload
@@ -134,11 +134,11 @@ struct FrameWorkerTests {
   @Test("a finished stream ends when idle, and a cancelled one ends immediately")
   func ends() {
     let idle = Stage()
-    FrameWorker<Int, Int>(clock: idle.clock, idle.parts(answer: { $0 })).finish()
+    FrameWorker<Int, Int>(clock: idle.clock, idle.callbacks(answer: { $0 })).finish()
     #expect(idle.record.withLock { $0.ends.count } == 1)
 
     let stage = Stage()
-    let worker = FrameWorker<Int, Int>(setting: .init(queue: 2), clock: stage.clock, stage.parts(answer: { $0 }))
+    let worker = FrameWorker<Int, Int>(setting: .init(queue: 2), clock: stage.clock, stage.callbacks(answer: { $0 }))
     worker.push(0)
     worker.push(1)
     worker.end()

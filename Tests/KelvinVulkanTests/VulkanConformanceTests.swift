@@ -199,7 +199,7 @@ struct VulkanConformanceTests {
   }
 
   private func expectReach(of device: VulkanDevice) throws {
-    let reach = try SelfTestReach(device) { Set(try device.shaders(of: $0).map(kind)) }
+    let reach = try SelfTestCoverage(device) { Set(try device.shaders(of: $0).map(kind)) }
     for testCase in ConformanceCase.all {
       for precision in [Precision.full, .low] {
         let untested = try reach.untested(testCase.graph, precision)
@@ -214,7 +214,7 @@ struct VulkanConformanceTests {
     // No driver that is installed beside the tests has matrices; the latest lavapipe of `dev/gpu-shader-report.sh` has.
     untested.remove("cooperative_half")
     for device in present + imitated {
-      untested.subtract(try SelfTestReach(device) { Set(try device.shaders(of: $0).map(kind)) }.all)
+      untested.subtract(try SelfTestCoverage(device) { Set(try device.shaders(of: $0).map(kind)) }.all)
     }
     #expect(untested == [])
   }

@@ -15,7 +15,7 @@ package enum SharedFiles {
     return FileManager.default.fileExists(atPath: "\(path)/models") ? path : nil
   }()
 
-  /// Why a test that needs them is skipped.
+  /// Why a test that needs the real models is skipped.
   package static let reason = "needs the real models of ../shared (or $KELVIN_SHARED), which are absent"
 
   package static func path(_ name: String) -> String { "\(root ?? "absent")/\(name)" }

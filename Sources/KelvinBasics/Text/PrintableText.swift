@@ -8,7 +8,7 @@ extension String {
   /// parsing. Applying it twice changes nothing.
   package var printable: String { printable(keeping: []) }
 
-  /// Does the same as `printable`, but keeps some characters that are harmless in the destination.
+  /// Like `printable`, but keeps some characters that are harmless in the destination.
   package func printable(keeping harmless: Set<Unicode.Scalar>) -> String {
     guard !utf8.allSatisfy({ 0x20...0x7E ~= $0 }) else { return self }
     var shown = ""
@@ -37,7 +37,7 @@ extension String {
     unicodeScalars.split(separator: separator, omittingEmptySubsequences: false).map(Substring.init)
   }
 
-  private static let mostMarks = 8
+  private static let maximumMarks = 8
   private static let longestMessage = 4000
 
   /// Calls `body` with each scalar, and whether it must be escaped at its position, for example as an excessive
@@ -50,7 +50,7 @@ extension String {
     while let scalar = next {
       next = rest.next()
       marks = scalar.properties.isMark ? marks + 1 : 0
-      body(scalar, marks > Self.mostMarks || scalar.isHidden(after: before, before: next))
+      body(scalar, marks > Self.maximumMarks || scalar.isHidden(after: before, before: next))
       before = scalar
     }
   }

@@ -24,7 +24,7 @@ extension Advice {
 
   private func document(_ row: Row) -> JSONObject {
     [
-      "configuration": row.label, "same": row.candidate.also, "devices": row.candidate.devices,
+      "configuration": row.label, "same": row.candidate.equivalentLabels, "devices": row.candidate.devices,
       "threads": row.candidate.threads, "precision": row.candidate.precision.rawValue, "first": row.firstAnswer,
       "firstCold": row.coldAnswer, "warm": row.warm, "stream": row.stream.map(stream),
       "throughput": row.throughput.map { ["rate": $0.throughput, "inFlight": $0.pipeline?.inFlight] as JSONObject },

@@ -10,7 +10,7 @@ package struct AdviceEvidence: Sendable {
   package struct Candidate: Sendable {
     package var label: String
     /// The labels of configurations that are equal to this one.
-    package var also: [String]
+    package var equivalentLabels: [String]
     /// The identifiers of the devices that run its layers.
     package var devices: [String]
     /// The threads of the CPU device.
@@ -21,10 +21,10 @@ package struct AdviceEvidence: Sendable {
     package var plan: Plan
 
     package init(
-      label: String, also: [String] = [], devices: [String], threads: Int, precision: Precision, plan: Plan
+      label: String, equivalentLabels: [String] = [], devices: [String], threads: Int, precision: Precision, plan: Plan
     ) {
       self.label = label
-      self.also = also
+      self.equivalentLabels = equivalentLabels
       self.devices = devices
       self.threads = threads
       self.precision = precision
@@ -60,7 +60,7 @@ package struct AdviceEvidence: Sendable {
   }
 
   /// - Parameter leftOut: configurations for which there was no time.
-  mutating func add(_ result: BenchmarkResult, of part: AdvicePart, leftOut: [AdviceLook]) {
+  mutating func add(_ result: BenchmarkResult, of part: AdvicePart, leftOut: [CandidateProbe]) {
     results[part] = result
     interruption = result.interruption.map { "\(part.rawValue): \($0)" }
     let seconds = HumanReadable.seconds

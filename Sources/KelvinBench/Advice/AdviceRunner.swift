@@ -6,7 +6,7 @@ import KelvinPlanning
 import KelvinRuntime
 package import KelvinThermal
 
-/// Makes the measurements for an advice: a preliminary measurement of every configuration, then a benchmark for each
+/// Makes the measurements behind a recommendation: a preliminary measurement of every configuration, then a benchmark for each
 /// question with the configurations that fit the budget.
 package final class AdviceRunner {
   private let subject: BenchmarkSubject
@@ -48,21 +48,21 @@ package final class AdviceRunner {
   package func run(_ observe: @escaping MeasurementObserver = { _ in }) throws -> Advice {
     let end = clock.now() + request.budget
     var evidence = AdviceEvidence(machine: machine)
-    let looks = try look(into: &evidence, observe)
-    guard !looks.isEmpty else { throw firstError ?? RuntimeError.cancelled }
+    let probes = try probe(into: &evidence, observe)
+    guard !probes.isEmpty else { throw firstError ?? RuntimeError.cancelled }
     var parts = AdvicePart.allCases.filter { $0.serves(request.questions) }
-    var progress = Self.lookingShare
+    var progress = Self.probeShare
     while !parts.isEmpty, evidence.interruption == nil {
       let part = parts.removeFirst()
       let share = part.weight / (part.weight + parts.reduce(0) { $0 + $1.weight })
       let seconds = max(0, (end - clock.now()) * share)
       let schedule = AdviceSchedule(
-        part, looks.map(\.estimate), framesPerSecond: request.framesPerSecond, seconds: seconds,
+        part, probes.map(\.estimate), framesPerSecond: request.framesPerSecond, seconds: seconds,
         isFirst: evidence.results.isEmpty)
-      let later = expectedSeconds(of: parts, looks, within: max(0, end - clock.now() - seconds))
+      let later = expectedSeconds(of: parts, probes, within: max(0, end - clock.now() - seconds))
       let (from, to) = (progress, progress + (1 - progress) * share)
       do {
-        let result = try measure(schedule, looks, until: clock.now() + seconds, isFirst: evidence.results.isEmpty) {
+        let result = try measure(schedule, probes, until: clock.now() + seconds, isFirst: evidence.results.isEmpty) {
           progress in
           var progress = progress
           progress.fraction = from + (to - from) * progress.fraction
@@ -70,7 +70,7 @@ package final class AdviceRunner {
           progress.secondsLeft = progress.secondsLeft.map { $0 + later }
           observe(progress)
         }
-        evidence.add(result, of: part, leftOut: schedule.leftOut.map { looks[$0] })
+        evidence.add(result, of: part, leftOut: schedule.leftOut.map { probes[$0] })
       } catch  where !evidence.results.isEmpty {
         // Results of earlier parts are kept.
         if options.cancellation?.isCancelled == true {
@@ -85,13 +85,13 @@ package final class AdviceRunner {
     return try Advice(request, evidence)
   }
 
-  /// Whether two looks are at equal configurations. When throughput is asked for, their plans for it, which are made
+  /// Whether two probes are at equal configurations. When throughput is asked for, their plans for it, which are made
   /// separately, have to agree too.
-  private func comeToTheSame(_ look: AdviceLook, _ other: AdviceLook) throws -> Bool {
-    guard try look.comesToTheSame(as: other, subject.context) else { return false }
+  private func areEquivalent(_ probe: CandidateProbe, _ other: CandidateProbe) throws -> Bool {
+    guard try probe.isEquivalent(as: other, subject.context) else { return false }
     guard request.questions.contains(.throughput) else { return true }
-    let placements = try [look, other].map { look in
-      var asked = look.configuration.request
+    let placements = try [probe, other].map { probe in
+      var asked = probe.configuration.request
       asked.goal = .throughput
       return try subject.context.explain(asked).solution.placement
     }
@@ -99,56 +99,56 @@ package final class AdviceRunner {
   }
 
   /// Returns the expected seconds of the parts that follow.
-  private func expectedSeconds(of parts: [AdvicePart], _ looks: [AdviceLook], within seconds: Double) -> Double {
+  private func expectedSeconds(of parts: [AdvicePart], _ probes: [CandidateProbe], within seconds: Double) -> Double {
     let weights = parts.reduce(0) { $0 + $1.weight }
     return parts.reduce(0) { sum, part in
       sum
         + AdviceSchedule(
-          part, looks.map(\.estimate), framesPerSecond: request.framesPerSecond,
+          part, probes.map(\.estimate), framesPerSecond: request.framesPerSecond,
           seconds: seconds * part.weight / max(weights, 1)
         ).expectedSeconds
     }
   }
 
   /// The share of the budget for the preliminary measurement.
-  private static let lookingShare = 0.12
+  private static let probeShare = 0.12
 
   /// Plans every candidate, tries plans that mix devices, merges equal candidates, and runs each of the others a few
   /// times. Candidates that fail or do not fit the budget are recorded as omissions with the reason.
-  private func look(into evidence: inout AdviceEvidence, _ observe: MeasurementObserver) throws -> [AdviceLook] {
-    let end = clock.now() + Self.lookingShare * request.budget
-    var looks: [AdviceLook] = []
-    // Every planned candidate, with the index of the look that represents it.
-    var planned: [(candidate: BenchmarkConfiguration, look: Int)] = []
+  private func probe(into evidence: inout AdviceEvidence, _ observe: MeasurementObserver) throws -> [CandidateProbe] {
+    let end = clock.now() + Self.probeShare * request.budget
+    var probes: [CandidateProbe] = []
+    // Every planned candidate, with the index of the probe that represents it.
+    var planned: [(candidate: BenchmarkConfiguration, probe: Int)] = []
     for (index, candidate) in inOrderOfInterest.enumerated() {
       try options.cancellation?.check()
       observe(
         .init(
-          phase: "a first look", fraction: Self.lookingShare * Double(index) / Double(candidates.count),
+          phase: "a first probe", fraction: Self.probeShare * Double(index) / Double(candidates.count),
           detail: candidate.label))
-      guard looks.isEmpty || clock.now() < end else {
-        evidence.leave(out: candidate.label, "no time was left within the budget for a first look at it")
+      guard probes.isEmpty || clock.now() < end else {
+        evidence.leave(out: candidate.label, "no time was left within the budget for a first probe at it")
         continue
       }
       do {
         if let known = try planned.first(where: { try subject.context.settles(candidate, by: $0.candidate) }) {
-          looks[known.look].also.append(candidate.label)
+          probes[known.probe].equivalentLabels.append(candidate.label)
           continue
         }
-        var look = try AdviceLook(
+        var probe = try CandidateProbe(
           candidate, subject.context, inputs: options.triesPlans ? subject.inputs[0] : nil,
           budget: max(0, end - clock.now()), clock: clock)
-        evidence.trials += [look.trial].compactMap { $0 }
-        if let known = try looks.firstIndex(where: { try comeToTheSame(look, $0) }) {
+        evidence.trials += [probe.trial].compactMap { $0 }
+        if let known = try probes.firstIndex(where: { try areEquivalent(probe, $0) }) {
           planned.append((candidate, known))
-          looks[known].also.append(candidate.label)
+          probes[known].equivalentLabels.append(candidate.label)
           continue
         }
-        try look.run(
+        try probe.run(
           subject.context, subject.inputs[0], isDeterministic: options.isDeterministic, clock: clock,
           options.cancellation)
-        planned.append((candidate, looks.count))
-        looks.append(look)
+        planned.append((candidate, probes.count))
+        probes.append(probe)
       } catch {
         if options.cancellation?.isCancelled == true { throw RuntimeError.cancelled }
         firstError = firstError ?? error
@@ -156,9 +156,9 @@ package final class AdviceRunner {
       }
     }
     let places = Dictionary(candidates.enumerated().map { ($1.label, $0) }) { first, _ in first }
-    looks.sort { (places[$0.label] ?? 0) < (places[$1.label] ?? 0) }
-    evidence.candidates = try looks.map { try $0.candidate(subject.context) }
-    return looks
+    probes.sort { (places[$0.label] ?? 0) < (places[$1.label] ?? 0) }
+    evidence.candidates = try probes.map { try $0.candidate(subject.context) }
+    return probes
   }
 
   /// Every choice of units with all its threads first, then with fewer, so that the budget leaves out variants first.
@@ -172,7 +172,7 @@ package final class AdviceRunner {
   }
 
   private func measure(
-    _ schedule: AdviceSchedule, _ looks: [AdviceLook], until end: Double, isFirst: Bool,
+    _ schedule: AdviceSchedule, _ probes: [CandidateProbe], until end: Double, isFirst: Bool,
     _ observe: @escaping MeasurementObserver
   ) throws -> BenchmarkResult {
     var options = options
@@ -184,7 +184,7 @@ package final class AdviceRunner {
     options.checksAgreement = options.checksAgreement && isFirst
     options.referenceBudget = min(options.referenceBudget, Self.referenceShare * request.budget)
     let configurations = schedule.rows.map { row in
-      var configuration = looks[row].configuration
+      var configuration = probes[row].configuration
       // The throughput workload is planned separately.
       if schedule.workload.kind == .throughput,
         candidates.first(where: { $0.label == configuration.label })?.plan == nil

@@ -6,31 +6,31 @@ import KelvinMeasuring
 /// A child process that generates background load until the pipe on its standard input closes.
 final class BackgroundLoadChild: BackgroundLoadConnection {
   /// The time limit in seconds for starting the load, which may open drivers first, and for ending.
-  private static let patience = 60.0
+  private static let timeLimit = 60.0
 
   let process: Int32
-  private var lifeline: ChildPipe
+  private var controlPipe: ChildPipe
   private var answers: ChildPipe
   private var errors: ChildPipe
-  private var complaint: [UInt8] = []
+  private var standardError: [UInt8] = []
   private var hasEnded = false
 
   init(_ items: [String]) throws(StartFailure) {
-    lifeline = try ChildPipe()
+    controlPipe = try ChildPipe()
     answers = try ChildPipe()
     errors = try ChildPipe()
     process = try ChildProcess.spawn(
-      [BackgroundLoadCommand.name] + items, [:], lifeline: lifeline.reading, answers: answers.writing,
+      [BackgroundLoadCommand.name] + items, [:], controlPipe: controlPipe.reading, answers: answers.writing,
       errors: errors.writing)
     answers.closeWriting()
     errors.closeWriting()
-    _ = fcntl(lifeline.writing, F_SETFL, O_NONBLOCK)
+    _ = fcntl(controlPipe.writing, F_SETFL, O_NONBLOCK)
     var first: [UInt8] = []
-    let deadline = FreshStart.clock() + Self.patience
+    let deadline = FreshStart.clock() + Self.timeLimit
     while first.isEmpty, answers.isOpen, FreshStart.clock() < deadline { waitAndRead(into: &first) }
     guard !first.isEmpty else {
       if !answers.isOpen { while errors.isOpen { readErrors() } }
-      throw StartFailure("it did not start" + ChildProcess.quoted(complaint))
+      throw StartFailure("it did not start" + ChildProcess.quoted(standardError))
     }
   }
 
@@ -39,15 +39,15 @@ final class BackgroundLoadChild: BackgroundLoadConnection {
       kill(process, SIGKILL)
       _ = ChildProcess.reap(process)
     }
-    lifeline.close()
+    controlPipe.close()
     answers.close()
     errors.close()
   }
 
   func finish() throws(StartFailure) -> [UInt8] {
-    lifeline.closeWriting()
+    controlPipe.closeWriting()
     var answer: [UInt8] = []
-    let deadline = FreshStart.clock() + Self.patience
+    let deadline = FreshStart.clock() + Self.timeLimit
     while answers.isOpen, FreshStart.clock() < deadline, answer.count <= ChildProcess.largestAnswer {
       waitAndRead(into: &answer)
     }
@@ -55,14 +55,14 @@ final class BackgroundLoadChild: BackgroundLoadConnection {
     guard !answers.isOpen else { throw StartFailure("it did not end") }
     while errors.isOpen { readErrors() }
     hasEnded = true
-    try ChildProcess.check(ChildProcess.reap(process), complaint)
+    try ChildProcess.check(ChildProcess.reap(process), standardError)
     return answer
   }
 
   func send(_ signal: BackgroundLoadSignal) {
     var byte = signal.rawValue
     // The pipe's reading end is open in this process too, so writing to a child that has ended raises no signal.
-    _ = write(lifeline.writing, &byte, 1)
+    _ = write(controlPipe.writing, &byte, 1)
   }
 
   private func waitAndRead(into bytes: inout [UInt8]) {
@@ -79,6 +79,6 @@ final class BackgroundLoadChild: BackgroundLoadConnection {
   private func readErrors() {
     var read: [UInt8] = []
     errors.read(into: &read)
-    if complaint.count < ChildProcess.largestAnswer { complaint += read }
+    if standardError.count < ChildProcess.largestAnswer { standardError += read }
   }
 }

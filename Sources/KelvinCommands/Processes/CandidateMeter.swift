@@ -9,7 +9,7 @@ import KelvinVision
 /// that of the model alone.
 enum CandidateMeter {
   /// The time limit of a measurement in seconds, far above the usual duration.
-  private static let patience = 600.0
+  private static let timeLimit = 600.0
 
   /// Measures the candidate and the example with these indices in a child process.
   ///
@@ -21,7 +21,7 @@ enum CandidateMeter {
     let own = KelvinTool.arguments
     let measured = ["--measured-candidate=\(candidate)", "--measured-example=\(example)"]
     let (answer, _) = try ChildProcess.run(
-      own.prefix(1) + measured + own.dropFirst(), environment: [:], timeout: patience, isCancelled: { false })
+      own.prefix(1) + measured + own.dropFirst(), environment: [:], timeout: timeLimit, isCancelled: { false })
     guard let cost = try? JSONText.decode(CandidateCost.self, from: Data(answer)) else {
       throw StartFailure("it ended without an answer that can be read")
     }

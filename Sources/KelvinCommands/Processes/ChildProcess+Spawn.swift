@@ -7,16 +7,16 @@ extension ChildProcess {
   /// Starts this program again.
   ///
   /// - Parameters:
-  ///   - lifeline: The descriptor of the child's standard input.
+  ///   - controlPipe: The descriptor of the child's standard input.
   ///   - answers: The descriptor to which the child writes its answer.
   ///   - errors: The descriptor of the child's standard error.
   static func spawn(
-    _ arguments: [String], _ environment: [String: String], lifeline: Int32, answers: Int32, errors: Int32
+    _ arguments: [String], _ environment: [String: String], controlPipe: Int32, answers: Int32, errors: Int32
   ) throws(StartFailure) -> pid_t {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_adddup2(&actions, lifeline, STDIN_FILENO)
+    posix_spawn_file_actions_adddup2(&actions, controlPipe, STDIN_FILENO)
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
     posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO)
     posix_spawn_file_actions_adddup2(&actions, answers, answerDescriptor)

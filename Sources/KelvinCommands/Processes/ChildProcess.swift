@@ -30,15 +30,15 @@ enum ChildProcess {
     var answers = try ChildPipe()
     var errors = try ChildPipe()
     // Nothing is written to this pipe. Its end tells the child that this process has ended.
-    let lifeline = try ChildPipe()
+    let controlPipe = try ChildPipe()
     defer {
       answers.close()
       errors.close()
-      lifeline.close()
+      controlPipe.close()
     }
     let began = FreshStart.clock()
     let process = try spawn(
-      arguments, environment, lifeline: lifeline.reading, answers: answers.writing, errors: errors.writing)
+      arguments, environment, controlPipe: controlPipe.reading, answers: answers.writing, errors: errors.writing)
     Interrupts.setChild(process)
     answers.closeWriting()
     errors.closeWriting()
@@ -52,12 +52,12 @@ enum ChildProcess {
     }
     let deadline = began + timeout
     var answer: [UInt8] = []
-    var complaint: [UInt8] = []
+    var standardError: [UInt8] = []
     while answers.isOpen || errors.isOpen {
       if isCancelled() { throw StartFailure("cancelled") }
       guard FreshStart.clock() < deadline else {
         throw StartFailure(
-          "it did not end within \(HumanReadable.seconds(timeout)) and was killed" + quoted(complaint))
+          "it did not end within \(HumanReadable.seconds(timeout)) and was killed" + quoted(standardError))
       }
       var polled = [answers, errors].filter(\.isOpen).map { pollfd(fd: $0.reading, events: Int16(POLLIN), revents: 0) }
       guard poll(&polled, nfds_t(polled.count), 100) > 0 else { continue }
@@ -68,8 +68,8 @@ enum ChildProcess {
             throw StartFailure("its answer is longer than \(largestAnswer) bytes")
           }
         } else {
-          errors.read(into: &complaint)
-          if complaint.count > keptErrors { complaint.removeFirst(complaint.count - keptErrors) }
+          errors.read(into: &standardError)
+          if standardError.count > keptErrors { standardError.removeFirst(standardError.count - keptErrors) }
         }
       }
     }
@@ -80,7 +80,7 @@ enum ChildProcess {
       let ended = waitpid(process, &status, WNOHANG)
       if ended == process || (ended < 0 && errno != EINTR) {
         hasEnded = true
-        try check(status, complaint)
+        try check(status, standardError)
         return (answer, began)
       }
       if isCancelled() { throw StartFailure("cancelled") }
@@ -112,18 +112,18 @@ enum ChildProcess {
     }
   }
 
-  static func check(_ status: Int32, _ complaint: [UInt8]) throws(StartFailure) {
+  static func check(_ status: Int32, _ standardError: [UInt8]) throws(StartFailure) {
     let signal = status & 0x7F
     guard signal == 0 else {
-      throw StartFailure("it crashed: \(String(cString: strsignal(signal)))" + quoted(complaint))
+      throw StartFailure("it crashed: \(String(cString: strsignal(signal)))" + quoted(standardError))
     }
     let code = (status >> 8) & 0xFF
-    guard code == 0 else { throw StartFailure("it failed with status \(code)" + quoted(complaint)) }
+    guard code == 0 else { throw StartFailure("it failed with status \(code)" + quoted(standardError)) }
   }
 
   /// Returns the child's last error message as one line.
-  static func quoted(_ complaint: [UInt8]) -> String {
-    let lines = String(decoding: complaint, as: UTF8.self).split(whereSeparator: \.isNewline)
+  static func quoted(_ standardError: [UInt8]) -> String {
+    let lines = String(decoding: standardError, as: UTF8.self).split(whereSeparator: \.isNewline)
     let last = lines.last { $0.hasPrefix("kelvin: error: ") } ?? lines.last
     return last.map { ": \($0)" } ?? ""
   }

@@ -58,7 +58,7 @@ extension LoadedModel {
   ///
   /// - Parameter target: the graph; nil for the shown one.
   /// - Throws: `device` if the host has not enough memory for them.
-  package func madeUpTensors(for target: LoadedGraph? = nil, seed: UInt64) throws(RuntimeError) -> [Tensor] {
+  package func syntheticTensors(for target: LoadedGraph? = nil, seed: UInt64) throws(RuntimeError) -> [Tensor] {
     let target = target ?? shown
     if let sample = target.sample { return sample }
     return try madeUpInputs(for: target.context.graph, features: function.inputs, seed: seed)

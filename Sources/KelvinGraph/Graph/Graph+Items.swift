@@ -2,7 +2,7 @@ extension Graph {
   /// The size of the first axis of every input if the graph computes each item along it independently; nil if this is
   /// not known, or if there are fewer than two items.
   ///
-  /// The result relies on the operators' declarations about their first axis (`Operator.partAxes`).
+  /// The result relies on the operators' declarations about their first axis (`Operator.splitAxes`).
   package var itemCount: Int? {
     guard let count = inputs.first.flatMap({ self[$0].type.shape.dimensions.first }), count > 1 else { return nil }
     return items(0..<1, of: count) == nil ? nil : count
@@ -69,7 +69,7 @@ extension Graph {
     }
     let result = self[node.outputs[0]].type
     guard result.shape.dimensions.first == all,
-      let axis = node.op.partAxes(types(node.inputs), result).first(where: { $0.axis == 0 }),
+      let axis = node.op.splitAxes(types(node.inputs), result).first(where: { $0.axis == 0 }),
       range.lowerBound % axis.unit == 0, range.count % axis.unit == 0, let part = axis.part(range),
       part.operands.count == node.inputs.count
     else { return nil }

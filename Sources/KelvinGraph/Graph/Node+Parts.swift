@@ -12,7 +12,7 @@ extension Node {
   ///   - parts: At least one part; together they cover the axis, in order. Each has its operator and operands.
   /// - Throws: `GraphError` if an operator does not support its operands.
   package func computed(
-    in parts: [(range: Range<Int>, part: Part)], along axis: PartAxis, in graph: Graph
+    in parts: [(range: Range<Int>, part: Part)], along axis: SplitAxis, in graph: Graph
   ) throws(GraphError) -> Graph {
     var body = Graph(bodyOf: graph.types(inputs))
     var results: [ValueID] = []

@@ -31,10 +31,10 @@ package struct ArgReduce: Operator {
 
   package func operations(_ inputs: [TensorType], _ outputs: [TensorType]) -> Double { Double(inputs[0].count) }
 
-  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+  package func splitAxes(_ inputs: [TensorType], _ output: TensorType) -> [SplitAxis] {
     let kept = inputs[0].shape.dimensions.indices.filter { $0 != axis }
-    if keepsDimensions { return kept.map { PartAxis($0, self, [$0]) } }
-    return kept.enumerated().map { PartAxis($0, self, [$1]) }
+    if keepsDimensions { return kept.map { SplitAxis($0, self, [$0]) } }
+    return kept.enumerated().map { SplitAxis($0, self, [$1]) }
   }
 
   package static let summary = OperatorSummary(

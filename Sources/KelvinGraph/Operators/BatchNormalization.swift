@@ -23,9 +23,9 @@ package struct BatchNormalization: Operator {
     .elementwise(precision, inputs[0].scalar, roundings: 16)
   }
 
-  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+  package func splitAxes(_ inputs: [TensorType], _ output: TensorType) -> [SplitAxis] {
     output.shape.dimensions.indices.map { axis in
-      PartAxis(axis, self, [axis] + [Int?](repeating: axis == 1 ? 0 : nil, count: 4))
+      SplitAxis(axis, self, [axis] + [Int?](repeating: axis == 1 ? 0 : nil, count: 4))
     }
   }
 

@@ -28,7 +28,7 @@ package struct Binary: Operator {
     .elementwise(precision, inputs[0].scalar, roundings: function == .power ? 64 : 4)
   }
 
-  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+  package func splitAxes(_ inputs: [TensorType], _ output: TensorType) -> [SplitAxis] {
     elementwiseAxes(inputs, output)
   }
 

@@ -14,7 +14,7 @@ package struct Cast: Operator {
     .elementwise(precision, scalar, roundings: 2)
   }
 
-  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+  package func splitAxes(_ inputs: [TensorType], _ output: TensorType) -> [SplitAxis] {
     elementwiseAxes(inputs, output)
   }
 

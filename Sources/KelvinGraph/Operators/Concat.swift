@@ -26,9 +26,9 @@ package struct Concat: Operator {
     return [joined]
   }
 
-  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+  package func splitAxes(_ inputs: [TensorType], _ output: TensorType) -> [SplitAxis] {
     output.shape.dimensions.indices.filter { $0 != axis }.map { place in
-      PartAxis(place, self, inputs.map { _ in place })
+      SplitAxis(place, self, inputs.map { _ in place })
     }
   }
 

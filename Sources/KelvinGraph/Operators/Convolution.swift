@@ -53,12 +53,12 @@ package struct Convolution: Operator {
     return tolerance
   }
 
-  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+  package func splitAxes(_ inputs: [TensorType], _ output: TensorType) -> [SplitAxis] {
     let unit = groups == 1 ? 1 : inputs[1].shape[0] / groups
-    let images = PartAxis(0) { range in
+    let images = SplitAxis(0) { range in
       Part(self, [Part.Operand(axis: 0, range: range), nil] + epilogue.parts(axis: 0, range, isOfChannels: false))
     }
-    let channels = PartAxis(1, unit: unit) { range in
+    let channels = SplitAxis(1, unit: unit) { range in
       var (op, source) = (self, Part.Operand?.none)
       if groups > 1 {
         op.groups = range.count / unit
@@ -70,7 +70,7 @@ package struct Convolution: Operator {
         op, [source, Part.Operand(axis: 0, range: range)] + epilogue.parts(axis: 1, range, isOfChannels: true))
     }
     let spatial = (0..<window.rank).map { axis in
-      PartAxis(axis + 2) { range in
+      SplitAxis(axis + 2) { range in
         window.part(axis, range, of: inputs[0].shape[axis + 2]).map { window, input in
           var op = self
           op.window = window

@@ -37,8 +37,8 @@ package struct ConvolutionInteger: Operator {
       + (requantization == nil ? 0 : 4 * Double(outputs[0].count))
   }
 
-  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
-    [PartAxis(0, self, [0] + inputs.dropFirst().map { _ in nil })]
+  package func splitAxes(_ inputs: [TensorType], _ output: TensorType) -> [SplitAxis] {
+    [SplitAxis(0, self, [0] + inputs.dropFirst().map { _ in nil })]
   }
 
   package static let summary = OperatorSummary(

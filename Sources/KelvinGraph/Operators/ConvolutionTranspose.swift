@@ -63,17 +63,17 @@ package struct ConvolutionTranspose: Operator {
     return .accumulation(precision, inputs[0].scalar, length: inputs[0].shape[1] / groups * taps)
   }
 
-  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+  package func splitAxes(_ inputs: [TensorType], _ output: TensorType) -> [SplitAxis] {
     let unit = inputs[1].shape[1]
-    guard groups > 1 else { return [PartAxis(0, self, [0, nil]), PartAxis(1, self, [nil, 1])] }
-    let channels = PartAxis(1, unit: unit) { range in
+    guard groups > 1 else { return [SplitAxis(0, self, [0, nil]), SplitAxis(1, self, [nil, 1])] }
+    let channels = SplitAxis(1, unit: unit) { range in
       var op = self
       op.groups = range.count / unit
       let (width, first) = (inputs[0].shape[1] / groups, range.lowerBound / unit)
       let source = first * width..<(first + op.groups) * width
       return Part(op, [Part.Operand(axis: 1, range: source), Part.Operand(axis: 0, range: source)])
     }
-    return [PartAxis(0, self, [0, nil]), channels]
+    return [SplitAxis(0, self, [0, nil]), channels]
   }
 
   package static let summary = OperatorSummary(

@@ -33,7 +33,7 @@ package struct CumulativeReduce: Operator {
     }
   }
 
-  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+  package func splitAxes(_ inputs: [TensorType], _ output: TensorType) -> [SplitAxis] {
     sameAxes(output) { $0 == axis }
   }
 

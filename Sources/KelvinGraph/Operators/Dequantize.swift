@@ -31,8 +31,8 @@ package struct Dequantize: Operator {
     scalar == .float32 ? .exact : .elementwise(precision, scalar, roundings: 2)
   }
 
-  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
-    axis.partAxes(of: self, output)
+  package func splitAxes(_ inputs: [TensorType], _ output: TensorType) -> [SplitAxis] {
+    axis.splitAxes(of: self, output)
   }
 
   package static let summary = OperatorSummary(

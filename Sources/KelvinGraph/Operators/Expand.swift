@@ -13,10 +13,10 @@ package struct Expand: Operator {
     return [TensorType(inputs[0].scalar, shape)]
   }
 
-  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+  package func splitAxes(_ inputs: [TensorType], _ output: TensorType) -> [SplitAxis] {
     let missing = shape.rank - inputs[0].shape.rank
     return shape.dimensions.indices.map { axis in
-      PartAxis(axis) { range in
+      SplitAxis(axis) { range in
         var op = self
         op.shape[axis] = range.count
         let own = axis - missing

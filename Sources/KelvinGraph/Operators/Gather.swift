@@ -20,13 +20,13 @@ package struct Gather: Operator {
     return [TensorType(x.scalar, shape)]
   }
 
-  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+  package func splitAxes(_ inputs: [TensorType], _ output: TensorType) -> [SplitAxis] {
     let rank = inputs[1].shape.rank
     return output.shape.dimensions.indices.map { place in
       // An axis before the gathered one, one of the indices' axes, or one after.
-      if place < axis { return PartAxis(place, self, [place, nil]) }
-      if place < axis + rank { return PartAxis(place, self, [nil, place - axis]) }
-      return PartAxis(place, self, [place - rank + 1, nil])
+      if place < axis { return SplitAxis(place, self, [place, nil]) }
+      if place < axis + rank { return SplitAxis(place, self, [nil, place - axis]) }
+      return SplitAxis(place, self, [place - rank + 1, nil])
     }
   }
 

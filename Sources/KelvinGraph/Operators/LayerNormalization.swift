@@ -34,8 +34,8 @@ package struct LayerNormalization: Operator {
     return Tolerance(relative: 32 * unit, absolute: (16 + 2 * Double(max(length(inputs), 1)).squareRoot()) * unit)
   }
 
-  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
-    (0..<axis).map { PartAxis($0, self, [$0, nil, nil].prefix(inputs.count).map(\.self)) }
+  package func splitAxes(_ inputs: [TensorType], _ output: TensorType) -> [SplitAxis] {
+    (0..<axis).map { SplitAxis($0, self, [$0, nil, nil].prefix(inputs.count).map(\.self)) }
   }
 
   package static let summary = OperatorSummary(

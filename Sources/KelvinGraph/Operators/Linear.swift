@@ -27,10 +27,10 @@ package struct Linear: Operator {
     .accumulation(precision, inputs[0].scalar, length: inputs[1].shape[1])
   }
 
-  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+  package func splitAxes(_ inputs: [TensorType], _ output: TensorType) -> [SplitAxis] {
     let columns = output.shape.rank - 1
     return (0...columns).map { axis in
-      PartAxis(axis) { range in
+      SplitAxis(axis) { range in
         let part = Part.Operand(axis: axis == columns ? 0 : axis, range: range)
         let own = axis == columns ? [nil, part] : [part, nil]
         return Part(self, own + epilogue.parts(axis: axis, range, isOfChannels: axis == columns))

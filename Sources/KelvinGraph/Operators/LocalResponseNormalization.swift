@@ -36,7 +36,7 @@ package struct LocalResponseNormalization: Operator {
     .elementwise(precision, inputs[0].scalar, roundings: 64 + 2 * Double(size).squareRoot())
   }
 
-  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+  package func splitAxes(_ inputs: [TensorType], _ output: TensorType) -> [SplitAxis] {
     sameAxes(output) { $0 == 1 }
   }
 

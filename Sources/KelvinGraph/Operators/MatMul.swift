@@ -38,16 +38,16 @@ package struct MatMul: Operator {
     .accumulation(precision, inputs[0].scalar, length: depth(inputs))
   }
 
-  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+  package func splitAxes(_ inputs: [TensorType], _ output: TensorType) -> [SplitAxis] {
     let (x, y) = (inputs[0].shape, inputs[1].shape)
     let rank = output.shape.rank
     func batch(_ axis: Int, of shape: Shape) -> Int? {
       let own = axis - (rank - shape.rank)
       return own < 0 || shape[own] == 1 ? nil : own
     }
-    return (0..<rank - 2).map { PartAxis($0, self, [batch($0, of: x), batch($0, of: y)]) } + [
-      PartAxis(rank - 2, self, [transposesX ? x.rank - 1 : x.rank - 2, nil]),
-      PartAxis(rank - 1, self, [nil, transposesY ? y.rank - 2 : y.rank - 1]),
+    return (0..<rank - 2).map { SplitAxis($0, self, [batch($0, of: x), batch($0, of: y)]) } + [
+      SplitAxis(rank - 2, self, [transposesX ? x.rank - 1 : x.rank - 2, nil]),
+      SplitAxis(rank - 1, self, [nil, transposesY ? y.rank - 2 : y.rank - 1]),
     ]
   }
 

@@ -24,7 +24,7 @@ package protocol Operator: Hashable, Sendable {
 
   /// Returns the axes of the operator's one result along which parts can be computed. Empty if an element depends on
   /// all operands, or if the operator does not declare such axes.
-  func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis]
+  func splitAxes(_ inputs: [TensorType], _ output: TensorType) -> [SplitAxis]
 
   /// The definition: the formula, the inputs and the outputs.
   static var summary: OperatorSummary { get }
@@ -46,7 +46,7 @@ extension Operator {
   package init(attributes: [Attribute]) throws(OperatorError) { self = try Self.schema.make(attributes) }
 
   package var isPure: Bool { true }
-  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] { [] }
+  package func splitAxes(_ inputs: [TensorType], _ output: TensorType) -> [SplitAxis] { [] }
   package func operations(_ inputs: [TensorType], _ outputs: [TensorType]) -> Double { 0 }
   package func tolerance(_ precision: Precision, _ inputs: [TensorType]) -> Tolerance { .exact }
 }

@@ -39,7 +39,7 @@ package struct Pad: Operator {
     return [TensorType(inputs[0].scalar, shape)]
   }
 
-  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+  package func splitAxes(_ inputs: [TensorType], _ output: TensorType) -> [SplitAxis] {
     sameAxes(output) { before[$0] + after[$0] > 0 }
   }
 

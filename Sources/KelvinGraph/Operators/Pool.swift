@@ -41,14 +41,14 @@ package struct Pool: Operator {
     function == .maximum ? .exact : .accumulation(precision, inputs[0].scalar, length: window.count)
   }
 
-  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+  package func splitAxes(_ inputs: [TensorType], _ output: TensorType) -> [SplitAxis] {
     var axes = sameAxes(output) { $0 > 1 }
     // If sizes are rounded up, windows at the end reach beyond the padding, which no padding of a part expresses.
     guard !window.roundsUp else { return axes }
     for spatial in 0..<window.rank {
       let size = inputs[0].shape[spatial + 2]
       axes.append(
-        PartAxis(spatial + 2) { range in
+        SplitAxis(spatial + 2) { range in
           window.part(spatial, range, of: size).map { window, input in
             Part(Pool(function, window: window), [Part.Operand(axis: spatial + 2, range: input)])
           }

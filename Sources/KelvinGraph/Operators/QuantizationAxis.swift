@@ -37,10 +37,10 @@ package struct QuantizationAxis: Hashable, Sendable {
   }
 
   /// Returns the axes of an operator on x, scale and zero point: all, except one that blocks divide.
-  func partAxes(of op: any Operator, _ output: TensorType) -> [PartAxis] {
+  func splitAxes(of op: any Operator, _ output: TensorType) -> [SplitAxis] {
     output.shape.dimensions.indices.filter { blockSize == 1 || $0 != axis }.map { place in
       let parameter = axis == nil ? nil : blockSize > 1 ? place : place == axis ? 0 : nil
-      return PartAxis(place, op, [place, parameter, parameter])
+      return SplitAxis(place, op, [place, parameter, parameter])
     }
   }
 

@@ -26,8 +26,8 @@ package struct Quantize: Operator {
 
   package func operations(_ inputs: [TensorType], _ outputs: [TensorType]) -> Double { 3 * Double(outputs[0].count) }
 
-  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
-    axis.partAxes(of: self, output)
+  package func splitAxes(_ inputs: [TensorType], _ output: TensorType) -> [SplitAxis] {
+    axis.splitAxes(of: self, output)
   }
 
   package static let summary = OperatorSummary(

@@ -39,10 +39,10 @@ package struct Reduce: Operator {
     }
   }
 
-  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+  package func splitAxes(_ inputs: [TensorType], _ output: TensorType) -> [SplitAxis] {
     let kept = inputs[0].shape.dimensions.indices.filter { !axes.contains($0) }
-    if keepsDimensions { return kept.map { PartAxis($0, self, [$0]) } }
-    return kept.enumerated().map { PartAxis($0, self, [$1]) }
+    if keepsDimensions { return kept.map { SplitAxis($0, self, [$0]) } }
+    return kept.enumerated().map { SplitAxis($0, self, [$1]) }
   }
 
   package static let summary = OperatorSummary(

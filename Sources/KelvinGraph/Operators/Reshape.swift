@@ -14,10 +14,10 @@ package struct Reshape: Operator {
   }
 
   /// The leading axes that are equal in both shapes.
-  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+  package func splitAxes(_ inputs: [TensorType], _ output: TensorType) -> [SplitAxis] {
     let same = zip(inputs[0].shape.dimensions, shape.dimensions).prefix { $0 == $1 }.count
     return (0..<same).map { axis in
-      PartAxis(axis) { range in
+      SplitAxis(axis) { range in
         var op = self
         op.shape[axis] = range.count
         return Part(op, [Part.Operand(axis: axis, range: range)])

@@ -57,7 +57,7 @@ package struct Resize: Operator {
     return .accumulation(precision, inputs[0].scalar, length: 1 << min(axes.count, 8))
   }
 
-  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+  package func splitAxes(_ inputs: [TensorType], _ output: TensorType) -> [SplitAxis] {
     sameAxes(output) { axis in axes.contains { $0.axis == axis } }
   }
 

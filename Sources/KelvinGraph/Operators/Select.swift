@@ -4,7 +4,7 @@ package struct Select: Operator {
 
   package init() {}
 
-  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+  package func splitAxes(_ inputs: [TensorType], _ output: TensorType) -> [SplitAxis] {
     elementwiseAxes(inputs, output)
   }
 

@@ -32,9 +32,9 @@ package struct Slice: Operator {
     return [TensorType(inputs[0].scalar, Shape(counts))]
   }
 
-  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+  package func splitAxes(_ inputs: [TensorType], _ output: TensorType) -> [SplitAxis] {
     counts.indices.map { axis in
-      PartAxis(axis) { range in
+      SplitAxis(axis) { range in
         guard let (first, last) = range.first.flatMap({ first in range.last.map { (first, $0) } }) else { return nil }
         let ends = [first, last].map { starts[axis] + $0 * steps[axis] }.sorted()
         var op = self

@@ -19,7 +19,7 @@ package struct Softmax: Operator {
     .elementwise(precision, inputs[0].scalar, roundings: 32 + 2 * Double(inputs[0].shape[axis]).squareRoot())
   }
 
-  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+  package func splitAxes(_ inputs: [TensorType], _ output: TensorType) -> [SplitAxis] {
     sameAxes(output) { $0 == axis }
   }
 

@@ -13,8 +13,8 @@ package struct Transpose: Operator {
     return [TensorType(inputs[0].scalar, Shape(permutation.map { inputs[0].shape[$0] }))]
   }
 
-  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
-    permutation.enumerated().map { PartAxis($0, self, [$1]) }
+  package func splitAxes(_ inputs: [TensorType], _ output: TensorType) -> [SplitAxis] {
+    permutation.enumerated().map { SplitAxis($0, self, [$1]) }
   }
 
   package static let summary = OperatorSummary(

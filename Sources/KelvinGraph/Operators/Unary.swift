@@ -25,7 +25,7 @@ package struct Unary: Operator {
     }
   }
 
-  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+  package func splitAxes(_ inputs: [TensorType], _ output: TensorType) -> [SplitAxis] {
     elementwiseAxes(inputs, output)
   }
 

@@ -59,7 +59,7 @@ struct StreamSetup: Sendable {
     // Other plans and thread counts can round differently. With several graphs, only one of them would change.
     if loaded.options.isDeterministic || loaded.graphs.count != 1 { ways = [ways[0]] }
     let trial = try StreamTrial(
-      ways, in: loaded.context, inputs: try loaded.madeUpTensors(for: loaded.shown, seed: 0),
+      ways, in: loaded.context, inputs: try loaded.syntheticTensors(for: loaded.shown, seed: 0),
       framesPerSecond: options.framesPerSecond, cores: defaultThreadCount,
       on: envelope, clock: clock, cancellation: cancellation,
       compile: { way in

@@ -2,6 +2,6 @@
 package let policies: [any Policy] = [
   LeastLatency(),
   OneShot(),
-  MostFrames(),
+  MaximumThroughput(),
   Sustained(),
 ]

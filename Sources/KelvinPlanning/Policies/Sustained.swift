@@ -2,7 +2,7 @@ import KelvinBasics
 
 /// Maximizes the frames per second that can be sustained for hours: `min(1 / bottleneck, spareWatts / joules)`, with
 /// `spareWatts` the sustainable power above idle. Its reciprocal is the largest of the resources' loads and of `joules
-/// / spareWatts`, so this is `MostFrames` with an additional load.
+/// / spareWatts`, so this is `MaximumThroughput` with an additional load.
 package struct Sustained: Policy {
   package let goal = Goal.sustained
 

@@ -18,12 +18,12 @@ enum EvaluationCharts {
 
   private static func table(_ title: String, _ columns: [String], _ rows: [[String]]) -> Markup {
     // Columns of numbers are aligned right, all others left.
-    let areWords = columns.indices.map { column in
+    let isTextColumn = columns.indices.map { column in
       rows.contains { row in row[column].first.map { !$0.isNumber && !"—−-+<".contains($0) } ?? false }
     }
     func cells(_ texts: [String], _ element: Markup) -> [Markup] {
       texts.enumerated().map { column, text in
-        "<\(element)\(areWords[column] ? " class=\"words\"" : "" as Markup)>\(text)</\(element)>"
+        "<\(element)\(isTextColumn[column] ? " class=\"words\"" : "" as Markup)>\(text)</\(element)>"
       }
     }
     let lines: [Markup] = rows.map { "<tr>\(cells($0, "td"))</tr>" }
@@ -61,8 +61,8 @@ enum EvaluationCharts {
       <text x="\(left - 4)" y="\(top + 8)" text-anchor="end">right</text>\(marks)
       """)
     return """
-      <div><h3>Is it as often right as it is believed?</h3>\(drawing)<p class="soft">On the line, answers of a confidence are \
-      right in that share of the images; below it they are believed too much.</p></div>
+      <div><h3>Confidence calibration</h3>\(drawing)<p class="soft">On the line, the \
+      proportion of right answers equals their confidence; below it, the model is overconfident.</p></div>
       """
   }
 
@@ -76,13 +76,13 @@ enum EvaluationCharts {
       "<circle cx=\"\(x($0.truth))\" cy=\"\(y($0.answer))\" r=\"2.5\" class=\"many\"/>"
     }
     let drawing = frame(
-      "Answers against what is right", below: "right: \(HumanReadable.significant(low))",
+      "Answers against the right values", below: "right: \(HumanReadable.significant(low))",
       above: "\(HumanReadable.significant(high))",
       """
       <path d="M\(x(low)) \(y(low))L\(x(high)) \(y(high))" class="even"/>\
       <text x="\(left + 4)" y="\(top + 8)">answer: \(HumanReadable.significant(high))</text>\(marks)
       """)
-    return "<div><h3>\(title)</h3>\(drawing)<p class=\"soft\">On the line, the answer is what is right.</p></div>"
+    return "<div><h3>\(title)</h3>\(drawing)<p class=\"soft\">On the line, the answer equals the right value.</p></div>"
   }
 
   static let style: Markup = """

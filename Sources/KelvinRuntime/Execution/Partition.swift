@@ -5,7 +5,7 @@ struct Partition {
   /// For each segment, the segments it reads from.
   private(set) var dependencies: [Set<Int>] = []
   /// For each segment, a count n such that it depends, directly or not, on the first n segments.
-  private var firsts: [Int] = []
+  private var dependencyPrefixes: [Int] = []
   private var open: [String: Int] = [:]
 
   /// Adds the next item in topological order. It joins its device's current segment if that already depends on
@@ -15,7 +15,7 @@ struct Partition {
   /// - Parameter count: the number of first segments that the item also depends on.
   /// - Returns: the segment.
   mutating func append(_ item: Int, _ device: String, after before: Set<Int>, andFirst count: Int) -> Int {
-    if let current = open[device], count <= firsts[current],
+    if let current = open[device], count <= dependencyPrefixes[current],
       before.allSatisfy({ $0 == current || reaches(from: current, $0) })
     {
       members[current].append(item)
@@ -25,9 +25,9 @@ struct Partition {
     members.append([item])
     devices.append(device)
     dependencies.append(before.union(0..<count))
-    var known = before.reduce(count) { max($0, firsts[$1]) }
+    var known = before.reduce(count) { max($0, dependencyPrefixes[$1]) }
     while before.contains(known) { known += 1 }
-    firsts.append(known)
+    dependencyPrefixes.append(known)
     return members.count - 1
   }
 
@@ -37,7 +37,7 @@ struct Partition {
     var visited: Set<Int> = [start]
     var stack = [start]
     while let next = stack.popLast() {
-      if next == goal || goal < firsts[next] { return true }
+      if next == goal || goal < dependencyPrefixes[next] { return true }
       for dependency in dependencies[next] where dependency >= goal && visited.insert(dependency).inserted {
         stack.append(dependency)
       }

@@ -117,7 +117,7 @@ package struct FrameQueue<Payload> {
   }
 
   /// Returns the payloads that the latest call removed.
-  package mutating func takeLetGo() -> [Payload] {
+  package mutating func takeRemovedPayloads() -> [Payload] {
     defer { letGo = [] }
     return letGo
   }

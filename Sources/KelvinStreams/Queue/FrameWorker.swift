@@ -37,7 +37,7 @@ package final class FrameWorker<Payload: Sendable, Answer: Sendable>: Sendable {
   }
 
   /// The functions of a worker. All except `start` are called on the thread of a job, one at a time.
-  package struct Parts: Sendable {
+  package struct Callbacks: Sendable {
     /// Runs a job on a thread that may block.
     package var start: @Sendable (_ job: @escaping @Sendable () -> Void) -> Void
     package var answer: @Sendable (Payload, GovernorSetting) throws -> Answer
@@ -87,16 +87,16 @@ package final class FrameWorker<Payload: Sendable, Answer: Sendable>: Sendable {
   }
 
   private let state: Mutex<State>
-  private let parts: Parts
+  private let callbacks: Callbacks
   private let clock: any MeasurementClock
 
   /// - Parameter deadline: the seconds from a frame's arrival within which its answer is useful; nil for no limit.
   package init(
     setting: GovernorSetting = .init(), deadline: Double? = nil, clock: any MeasurementClock = SystemClock(),
-    _ parts: Parts
+    _ callbacks: Callbacks
   ) {
     state = Mutex(State(queue: FrameQueue(setting: setting, deadline: deadline)))
-    self.parts = parts
+    self.callbacks = callbacks
     self.clock = clock
   }
 
@@ -113,7 +113,7 @@ package final class FrameWorker<Payload: Sendable, Answer: Sendable>: Sendable {
   /// - Returns: false if the stream has ended, and the frame was not accepted.
   @discardableResult
   package func push(_ payload: Payload) -> Bool {
-    let (isLetIn, startsJob) = withState { state in
+    let (isAccepted, startsJob) = withState { state in
       guard state.phase == .open else { return (false, false) }
       // The time is read under the lock, so that frames are numbered in order of arrival.
       let waits = state.queue.push(payload, at: clock.now())
@@ -121,8 +121,8 @@ package final class FrameWorker<Payload: Sendable, Answer: Sendable>: Sendable {
       state.hasJob = true
       return (true, true)
     }
-    if startsJob { parts.start { self.work() } }
-    return isLetIn
+    if startsJob { callbacks.start { self.work() } }
+    return isAccepted
   }
 
   /// Accepts no more frames, and ends the stream when the waiting ones are answered.
@@ -132,7 +132,7 @@ package final class FrameWorker<Payload: Sendable, Answer: Sendable>: Sendable {
       state.phase = state.hasJob ? .finishing : .ended
       return !state.hasJob
     }
-    if isOver { parts.end(nil) }
+    if isOver { callbacks.end(nil) }
   }
 
   /// Ends the stream at once: waiting frames are removed, and the frame in service is not delivered.
@@ -143,7 +143,7 @@ package final class FrameWorker<Payload: Sendable, Answer: Sendable>: Sendable {
       state.queue.abandon()
       return false
     }
-    if !wasOver { parts.end(error) }
+    if !wasOver { callbacks.end(error) }
   }
 
   private enum Next {
@@ -156,9 +156,9 @@ package final class FrameWorker<Payload: Sendable, Answer: Sendable>: Sendable {
     switch next() {
     case .frame(let frame, let setting):
       serve(frame, setting)
-      parts.start { self.work() }
+      callbacks.start { self.work() }
     case .nothing(let isOver):
-      if isOver { parts.end(nil) }
+      if isOver { callbacks.end(nil) }
     }
   }
 
@@ -177,7 +177,7 @@ package final class FrameWorker<Payload: Sendable, Answer: Sendable>: Sendable {
 
   private func serve(_ frame: FrameQueue<Payload>.Frame, _ setting: GovernorSetting) {
     let start = clock.now()
-    let result = Result { try parts.answer(frame.payload, setting) }
+    let result = Result { try callbacks.answer(frame.payload, setting) }
     let end = clock.now()
     let outcome: Outcome? = state.withLock { state in
       state.inService = 0
@@ -194,9 +194,9 @@ package final class FrameWorker<Payload: Sendable, Answer: Sendable>: Sendable {
         result: result)
     }
     guard let outcome else { return }
-    parts.deliver(outcome)
-    if case .failure(let error) = result, parts.isFatal(error) { return self.end(error) }
-    guard let setting = parts.adjust(outcome) else { return }
+    callbacks.deliver(outcome)
+    if case .failure(let error) = result, callbacks.isFatal(error) { return self.end(error) }
+    guard let setting = callbacks.adjust(outcome) else { return }
     withState { $0.queue.setting = setting }
   }
 
@@ -204,7 +204,7 @@ package final class FrameWorker<Payload: Sendable, Answer: Sendable>: Sendable {
   private func withState<Result: Sendable>(_ change: (inout State) -> Result) -> Result {
     let (result, letGo) = state.withLock { state in
       let result = change(&state)
-      return (result, state.queue.takeLetGo())
+      return (result, state.queue.takeRemovedPayloads())
     }
     withExtendedLifetime(letGo) {}
     return result

@@ -1,6 +1,6 @@
 import KelvinBasics
 
-/// The reason for which a machine could not be calibrated.
+/// Why a machine could not be calibrated.
 package enum CalibrationError: Error, Hashable, Sendable {
   /// No sensor measures the temperature of a processor or graphics device.
   case noTemperature(measuresPower: Bool, isVirtualised: Bool)
@@ -28,7 +28,7 @@ extension CalibrationError: CustomStringConvertible {
           : "; load the driver of the sensor (coretemp, k10temp), or name a class of machine with --envelope")
     case .sensorLost(let sensor, let share):
       "\(sensor) gave no temperature in \(HumanReadable.percent(share, decimals: 0)) of the readings, expected at most"
-        + " \(HumanReadable.percent(CalibrationRecording.mostMissing, decimals: 0)); calibrate again"
+        + " \(HumanReadable.percent(CalibrationRecording.maximumMissing, decimals: 0)); calibrate again"
     case .unmoved(let sensor, let atRest, let atLoad, let needed):
       "\(sensor) showed \(HumanReadable.fixed(atRest, decimals: 1)) °C at rest and"
         + " \(HumanReadable.fixed(atLoad, decimals: 1)) °C under full load, expected a rise of at least"

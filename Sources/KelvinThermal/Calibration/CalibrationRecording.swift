@@ -36,7 +36,7 @@ package struct CalibrationRecording: Sendable, Hashable {
   }
 
   /// The largest share of samples without a temperature.
-  package static let mostMissing = 0.1
+  package static let maximumMissing = 0.1
 
   /// Seconds between the first and the last sample under load.
   package var loadSeconds: Double {

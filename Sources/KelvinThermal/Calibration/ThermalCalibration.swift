@@ -67,7 +67,7 @@ package struct ThermalCalibration: Sendable, Hashable {
   ) throws(CalibrationError) -> TwoPoleFit {
     let (load, sensor) = (recording.loadSeconds, recording.sensor)
     let missing = Double(recording.samples.count { $0.celsius == nil }) / Double(max(recording.samples.count, 1))
-    guard missing <= CalibrationRecording.mostMissing else { throw .sensorLost(sensor: sensor, share: missing) }
+    guard missing <= CalibrationRecording.maximumMissing else { throw .sensorLost(sensor: sensor, share: missing) }
     guard load >= CalibrationSchedule.shortestLoad * 0.9 else {
       throw .tooShort(
         seconds: load, needed: CalibrationSchedule.usualLoad,

@@ -54,7 +54,7 @@ extension NetworkLayer {
       let (test, body) = (networks[0].effect, networks[1].effect)
       let tested = test.onwards ?? []
       let read = (condition.isEmpty ? body.reads : body.reads.union([condition])).subtracting(tested)
-      let computed = makesATrip ? NetworkEffect.either(body.onwards, body.leaving) ?? [] : []
+      let computed = runsAtLeastOnce ? NetworkEffect.either(body.onwards, body.leaving) ?? [] : []
       return NetworkEffect(reads: test.reads.union(read).union(inputs), onwards: tested.union(computed))
     case _ where setting?.unlessThere == true: return NetworkEffect()
     default: return NetworkEffect(reads: Set(inputs), onwards: Set(outputs))
@@ -62,7 +62,7 @@ extension NetworkLayer {
   }
 
   /// Whether the layer is a loop with a nonzero number of iterations in the file.
-  private var makesATrip: Bool {
+  private var runsAtLeastOnce: Bool {
     let trips = try? parameters.integer(LayerSchema.LoopLayerParams.maxLoopIterations)
     return condition.isEmpty && inputs.isEmpty && (trips ?? 0) != 0
   }

@@ -14,7 +14,7 @@ struct PartAxisTests {
     let expected = try reference.run(graph, testCase.inputs).outputs
     for node in graph.nodes where node.outputs.count == 1 {
       let output = graph[node.outputs[0]].type
-      for axis in node.op.partAxes(graph.types(node.inputs), output) {
+      for axis in node.op.splitAxes(graph.types(node.inputs), output) {
         let parts = Self.parts(of: axis, size: output.shape[axis.axis])
         guard parts.count > 1 else { continue }
         let body = try node.computed(in: parts, along: axis, in: graph)
@@ -30,7 +30,7 @@ struct PartAxisTests {
   }
 
   /// Three parts, of which the first is one unit; none where one of them cannot be computed alone.
-  private static func parts(of axis: PartAxis, size: Int) -> [(range: Range<Int>, part: Part)] {
+  private static func parts(of axis: SplitAxis, size: Int) -> [(range: Range<Int>, part: Part)] {
     let middle = (size + axis.unit) / 2 / axis.unit * axis.unit
     let bounds = [0, axis.unit, middle, size].filter { $0 <= size }
     let ranges = zip(bounds, bounds.dropFirst()).filter { $0 < $1 }.map { $0..<$1 }

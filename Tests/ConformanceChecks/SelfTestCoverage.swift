@@ -5,7 +5,7 @@ package import KelvinGraph
 /// Compares the kernels that self-tests run with the kernels that nodes use. A faulty driver could compute a kernel
 /// wrongly if no self-test runs it. The same holds for an implementation that remains in use after the self-test has
 /// failed.
-package struct SelfTestReach {
+package struct SelfTestCoverage {
   private let device: any KernelDevice
   private let kernels: (Segment) throws -> Set<String>
   private let byTest: [String: Set<String>]
@@ -44,7 +44,7 @@ package struct SelfTestReach {
       let missing = try untested(
         [graph.nodes[0].name: implementation],
         by: tests.filter { ($0.implementation ?? implementation) == implementation })
-      found.formUnion(missing.map { "\($0) in the way '\(implementation)'" })
+      found.formUnion(missing.map { "\($0) with the implementation '\(implementation)'" })
     }
   }
 }

@@ -6,13 +6,13 @@ import KelvinRuntime
 
 /// A preliminary measurement of a configuration: its plan and approximate times, from which the schedule of the
 /// benchmark follows.
-struct AdviceLook {
+struct CandidateProbe {
   /// The configuration with its plan set, so that every question is answered with the same plan.
   let configuration: BenchmarkConfiguration
   let explanation: PlanExplanation
   let trial: TriedPlans?
   /// The labels of configurations equal to this one: same plan, same threads, same precision of every node.
-  var also: [String] = []
+  var equivalentLabels: [String] = []
   /// Seconds of compilation and the first inference, with empty caches (`coldStart`) and with filled caches (`start`).
   var coldStart = 0.0
   var start = 0.0
@@ -44,7 +44,7 @@ struct AdviceLook {
 
   /// Whether the other configuration differs in name only: same placement, same threads, and the same precision of
   /// every node.
-  func comesToTheSame(as other: AdviceLook, _ context: ModelContext) throws(RuntimeError) -> Bool {
+  func isEquivalent(as other: CandidateProbe, _ context: ModelContext) throws(RuntimeError) -> Bool {
     let (placement, request) = (explanation.solution.placement, configuration.request)
     let asked = other.configuration.request
     guard placement == other.explanation.solution.placement, request.threads == asked.threads else { return false }
@@ -80,7 +80,7 @@ struct AdviceLook {
   func candidate(_ context: ModelContext) throws -> AdviceEvidence.Candidate {
     let placement = explanation.solution.placement
     return .init(
-      label: label, also: also,
+      label: label, equivalentLabels: equivalentLabels,
       devices: context.inventory.devices(named: context.nodesByDevice(placement).keys).map(\.info.id),
       threads: configuration.request.threads, precision: configuration.request.precision,
       plan: try context.plan(explanation, configuration.request))

@@ -2,7 +2,7 @@ import KelvinBasics
 
 /// Maximizes the frames per second of a pipelined stream. Sessions overlap, so the resource with the largest load
 /// limits the rate. `Loads` defines the loads, and `BalanceSearch` minimizes the largest one.
-package struct MostFrames: Policy {
+package struct MaximumThroughput: Policy {
   package let goal = Goal.throughput
 
   private let searchMoves: Int

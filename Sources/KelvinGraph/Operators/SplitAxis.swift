@@ -1,5 +1,5 @@
 /// An axis of a node's only result along which any range of positions can be computed from parts of the operands.
-package struct PartAxis: Sendable {
+package struct SplitAxis: Sendable {
   /// The axis of the result, counted from the front.
   package let axis: Int
   /// The granularity of ranges: they begin at multiples of it, and end at a multiple or at the end of the axis.
@@ -48,9 +48,9 @@ package struct Part: Sendable {
 
 extension Operator {
   /// Returns the axes of an operator whose elements depend only on the corresponding elements of broadcast operands.
-  func elementwiseAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+  func elementwiseAxes(_ inputs: [TensorType], _ output: TensorType) -> [SplitAxis] {
     output.shape.dimensions.indices.map { axis in
-      PartAxis(
+      SplitAxis(
         axis, self,
         inputs.map { input in
           let own = axis - (output.shape.rank - input.shape.rank)
@@ -61,8 +61,8 @@ extension Operator {
 
   /// Returns the axes of an operator with one operand of the result's rank, except dependent ones; each is the same
   /// axis of both.
-  func sameAxes(_ output: TensorType, but isDependent: (Int) -> Bool) -> [PartAxis] {
-    output.shape.dimensions.indices.filter { !isDependent($0) }.map { PartAxis($0, self, [$0]) }
+  func sameAxes(_ output: TensorType, but isDependent: (Int) -> Bool) -> [SplitAxis] {
+    output.shape.dimensions.indices.filter { !isDependent($0) }.map { SplitAxis($0, self, [$0]) }
   }
 }
 

@@ -4,7 +4,7 @@ import KelvinRuntime
 import Synchronization
 
 /// Records the time at which a compilation reaches each node, to compute the time of each node.
-final class CompileLog: Sendable {
+final class CompilationTimer: Sendable {
   private struct Step {
     var progress: Double
     var time: Double
