@@ -30,7 +30,7 @@ static struct {
   void (*thread_shutdown)(void);
   char *(*error_buffer_copy)(void);
   void (*error_clear)(void);
-  loader *load_jpeg, *load_png, *load_webp, *load_tiff, *load_gif, *load_heif, *load_magick;
+  loader *load_jpeg, *load_png, *load_webp, *load_tiff, *load_gif, *load_heif;
   unsigned long (*type_find)(const char *, const char *);
   int (*get_width)(const VipsImage *);
   int (*get_height)(const VipsImage *);
@@ -75,7 +75,6 @@ static const struct {
   {"vips_tiffload_buffer", &vips.load_tiff},
   {"vips_gifload_buffer", &vips.load_gif},
   {"vips_heifload_buffer", &vips.load_heif},
-  {"vips_magickload_buffer", &vips.load_magick},
   {"vips_image_get_width", &vips.get_width},
   {"vips_image_get_height", &vips.get_height},
   {"vips_image_get_bands", &vips.get_bands},
@@ -111,7 +110,6 @@ static const struct {
   [CK_IMAGE_TIFF] = {&vips.load_tiff, "tiffload_buffer"},
   [CK_IMAGE_GIF] = {&vips.load_gif, "gifload_buffer"},
   [CK_IMAGE_HEIF] = {&vips.load_heif, "heifload_buffer"},
-  [CK_IMAGE_BMP] = {&vips.load_magick, "magickload_buffer"},
 };
 
 static char unavailable[256];

@@ -20,8 +20,8 @@ public struct DecodedImage: Hashable, Sendable {
 
 /// Functions that decode and encode image files with libvips, which is opened on first use.
 ///
-/// Decodes JPEG, PNG, WebP, TIFF, GIF (the first frame), BMP, HEIF and AVIF, as far as libvips supports them. Embedded
-/// colour profiles are converted to sRGB, and alpha is composed on black. All functions block, and may be called from
+/// Decodes BMP itself, and JPEG, PNG, WebP, TIFF, GIF (the first frame), HEIF and AVIF as far as libvips supports them.
+/// Embedded colour profiles are converted to sRGB, except those of BMP, and alpha is composed on black. All functions block, and may be called from
 /// any thread.
 ///
 /// ```swift
@@ -66,15 +66,16 @@ public enum ImageFile {
   ) throws(ImageError) -> DecodedImage {
     let name = source.name
     let format = try format(of: source)
+    guard let code = format.code else { return try bmp(source, orientation, maximumPixels: maximumPixels) }
     try prepare()
-    guard ck_image_reads(format.code) != 0 else {
+    guard ck_image_reads(code) != 0 else {
       throw ImageError(
         .unknownFormat, name, "the installed libvips cannot read \(format.rawValue)",
         remedy: "convert it to PNG or JPEG")
     }
     let stripped = try StrippedImage(of: source, format, maximumPixels: maximumPixels)
     let decoded = try withExtendedLifetime(stripped) { () throws(ImageError) -> DecodedImage in
-      let file = Encoded(bytes: stripped.bytes.bytes, format: format, name: name)
+      let file = Encoded(bytes: stripped.bytes.bytes, format: format, code: code, name: name)
       do throws(ImageError) {
         return try file.decode(file.strictest, maximumPixels, alone: false)
       } catch {
@@ -84,6 +85,16 @@ public enum ImageFile {
     }
     return DecodedImage(
       pixels: decoded.pixels, orientation: orientation ?? stripped.orientation ?? decoded.orientation)
+  }
+
+  private static func bmp(
+    _ source: ImageSource, _ orientation: ImageOrientation?, maximumPixels: Int
+  ) throws(ImageError) -> DecodedImage {
+    let stripped = try StrippedImage(of: source, .bmp, maximumPixels: maximumPixels)
+    return try withExtendedLifetime(stripped) { () throws(ImageError) in
+      DecodedImage(
+        pixels: try BMPImage.decode(stripped.bytes.bytes, name: source.name), orientation: orientation ?? .up)
+    }
   }
 
   /// Decodes an encoded image in an array.
@@ -153,6 +164,7 @@ public enum ImageFile {
 private struct Encoded {
   let bytes: UnsafeRawBufferPointer
   let format: ImageFormat
+  let code: ck_image_format
   let name: String
 
   /// A JPEG decoder reports lost data as a warning and fills the rest with grey. The other decoders use warnings for
@@ -186,7 +198,7 @@ private struct Encoded {
     var message = Message()
     guard
       let image = ck_image_open(
-        bytes.baseAddress, bytes.count, format.code, tolerance, &header, &message.bytes, message.bytes.count)
+        bytes.baseAddress, bytes.count, code, tolerance, &header, &message.bytes, message.bytes.count)
     else { throw ImageError(.corrupt, name, "not a valid \(format.rawValue) file: \(message.text)") }
     defer { ck_image_close(image) }
     let width = Int(header.width)

@@ -41,7 +41,8 @@ package enum ImageFormat: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  var code: ck_image_format {
+  /// The number of libvips' decoder; nil for BMP, which is decoded without libvips.
+  var code: ck_image_format? {
     switch self {
     case .jpeg: CK_IMAGE_JPEG
     case .png: CK_IMAGE_PNG
@@ -49,7 +50,7 @@ package enum ImageFormat: String, Hashable, Sendable, CaseIterable {
     case .tiff: CK_IMAGE_TIFF
     case .gif: CK_IMAGE_GIF
     case .heif: CK_IMAGE_HEIF
-    case .bmp: CK_IMAGE_BMP
+    case .bmp: nil
     }
   }
 }

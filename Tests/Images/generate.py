@@ -8,6 +8,7 @@ import numpy as np
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
+import bmp
 import icc
 from reference import pillow
 
@@ -98,6 +99,8 @@ def files():
     yield "color.bmp", (rgb, {})
     yield "palette.bmp", (palette, {})
     yield "gray.bmp", (gray, {})
+    colors16 = [tuple(color) for color in np.asarray(palette.getpalette()[:48]).reshape(16, 3).tolist()]
+    yield from bmp.files(colors(), alpha(), np.asarray(palette), colors16)
     yield "color.tiff", (rgb, {})
     yield "lzw.tiff", (rgb, {"compression": "tiff_lzw"})
     yield "deflate_alpha.tiff", (rgba, {"compression": "tiff_adobe_deflate"})

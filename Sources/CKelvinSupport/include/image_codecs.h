@@ -14,7 +14,6 @@ enum ck_image_format {
   CK_IMAGE_TIFF,
   CK_IMAGE_GIF,
   CK_IMAGE_HEIF,
-  CK_IMAGE_BMP,
 };
 
 /// The header of an image file, read before any pixel is decoded.
