@@ -25,8 +25,9 @@ extension FuzzTarget {
       _ = try ImageFile.decode(bytes, name: "image", maximumPixels: mostPixels)
     },
     // The label map of an image of `SegmentedImages`.
-    FuzzTarget("labelmap", ImageError.self, longest: 2048, seeds: Seeds.files(["palette.png"], in: "Tests/Images/files")) {
-      bytes in
+    FuzzTarget(
+      "labelmap", ImageError.self, longest: 2048, seeds: Seeds.files(["palette.png"], in: "Tests/Images/files")
+    ) { bytes in
       let map = try IndexedPNG.decode(Array(bytes), name: "map.png")
       precondition(map.values.count == map.width * map.height)
     },

@@ -114,7 +114,8 @@ extension Advice {
     var notes: [String] = []
     for row in rows {
       let prefix = "\(row.label), "
-      let levels = row.candidate.equivalentLabels.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
+      let levels = row.candidate.equivalentLabels.filter { $0.hasPrefix(prefix) }
+        .map { String($0.dropFirst(prefix.count)) }
       if !levels.isEmpty { rowsByLevels[levels, default: []].append(row.label) }
       let others = row.candidate.equivalentLabels.filter { !$0.hasPrefix(prefix) }
       let heads = others.filter { label in !others.contains { label != $0 && label.hasPrefix("\($0), ") } }

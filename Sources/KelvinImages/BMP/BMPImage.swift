@@ -146,7 +146,9 @@ extension BMPImage {
       case (0, 2): (x, y) = (x + (try next()), y + (try next()))
       case (0, _):
         let bytes = (value * header.bits + 7) / 8
-        guard bytes <= file.count - at else { throw file.corrupt("the file ends inside a run, after \(file.count) bytes") }
+        guard bytes <= file.count - at else {
+          throw file.corrupt("the file ends inside a run, after \(file.count) bytes")
+        }
         for index in 0..<value { try put(index, of: Int(file.bytes[at + index * header.bits / 8]), x + index, y) }
         at += (bytes + 1) / 2 * 2
         x += value
