@@ -31,8 +31,8 @@ package struct FeatureReader {
     self.cropAndScale = cropAndScale
   }
 
-  /// Reads the value of each input: a `.npy` file, an image, a number, a string, or JSON (given directly or as a
-  /// `.json` file).
+  /// Reads the value of each input: a `.npy` file, an image, a number, a boolean, a string, or JSON (given directly or
+  /// as a `.json` file). A single string is taken as it is.
   ///
   /// - Parameter mayLackSome: whether required inputs may be missing.
   /// - Throws: `ModelError` with code `featureType` that names the input, the expected and the given type; `io` for
@@ -89,7 +89,8 @@ package struct FeatureReader {
         image: decoded.pixels, orientation: decoded.orientation, cropAndScale: cropAndScale ?? .scaleToFill)
     case .tensor(let scalar, let dimensions):
       if let array = try array(text) { return try checked(array, feature, scalar, dimensions) }
-      guard let number = Double(text), dimensions.allSatisfy({ $0.minimum <= 1 }) else {
+      let boolean = scalar == .bool ? NumberText.boolean(text) : nil
+      guard let number = boolean.map({ $0 ? 1 : 0 }) ?? Double(text), dimensions.allSatisfy({ $0.minimum <= 1 }) else {
         throw mismatch(
           feature, "'\(text)', which is not a .npy file",
           "save the array with numpy.save"
@@ -100,7 +101,7 @@ package struct FeatureReader {
     case .dictionary(let keys): return FeatureValue(dictionary: try dictionary(text, keys, feature))
     case .sequence(let elements): return FeatureValue(sequence: try sequence(text, elements, feature))
     case .strings:
-      let isList = text.hasPrefix("[") || text.hasSuffix(".json")
+      let isList = text.hasPrefix("[") || text.hasSuffix(".json") || text.hasSuffix(".npy")
       return FeatureValue(
         sequence: isList ? try sequence(text, .string, feature) : FeatureSequence(strings: [text]))
     case .dictionaries:
@@ -120,8 +121,7 @@ package struct FeatureReader {
       if path.hasSuffix(".npy") { _ = try OpenFile(path) }
       return nil
     }
-    let magic: [UInt8] = [0x93, 0x4E, 0x55, 0x4D, 0x50, 0x59]
-    let isArray = try file.start(magic.count) == magic
+    let isArray = try file.start(NPY.magic.count) == NPY.magic
     guard isArray || path.hasSuffix(".npy") else { return nil }
     let bytes = try Bytes(reading: file)
     return try NPY.read(bytes, name: path)

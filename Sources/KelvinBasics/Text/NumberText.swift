@@ -15,6 +15,15 @@ package enum NumberText {
     return Int64(number)
   }
 
+  /// Parses a boolean as people and Python write it.
+  package static func boolean(_ text: some StringProtocol) -> Bool? {
+    switch text {
+    case "true", "True", "TRUE": true
+    case "false", "False", "FALSE": false
+    default: nil
+    }
+  }
+
   /// The powers of ten that float64 represents exactly.
   private static let powers: [Double] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,

@@ -29,8 +29,8 @@ struct PredictCommand: ParsableCommand, ModelCommand {
     name: .customLong("input"),
     help: ArgumentHelp(
       """
-      An input's value: a .npy file, an image file, a number, a string, or JSON (inline or a .json file) for a \
-      dictionary or a sequence. Repeatable.
+      An input's value: a .npy file, an image file, a number, true or false, a string, or JSON (inline or a .json \
+      file) for a dictionary or a sequence. Repeatable.
       """, valueName: "name=value"),
     transform: NamedInput.init)
   var inputs: [NamedInput] = []
