@@ -136,7 +136,7 @@ private struct Option: Sendable {
   }
 
   private static func number(_ text: String, in range: ClosedRange<Double>) -> Double? {
-    Double(text).flatMap { range.contains($0) ? $0 : nil }
+    NumberText.number(text).flatMap { range.contains($0) ? $0 : nil }
   }
 
   /// Splits a string at its last `=`, because node names may contain one.

@@ -115,18 +115,24 @@ struct TableCells {
   {
     let field = rows.fields[row.first + column]
     if input.feature.takesWholeNumbers {
-      if let number = rows.withBytes(of: field, NumberText.integer) { return Double(number) }
+      if let whole = rows.withBytes(of: field, NumberText.integer) {
+        return try inRange(Double(whole), input, column, row)
+      }
       if input.feature.takesBooleans, let value = rows.text(of: field).flatMap({ NumberText.boolean($0) }) {
         return value ? 1 : 0
       }
     } else if let number = rows.withBytes(of: field, NumberText.double) {
-      return number
+      return try inRange(number, input, column, row)
+    } else if let special = rows.withBytes(of: field, NumberText.word) {
+      return special
     }
     guard isEmpty(column, row) else {
       let kind =
         input.feature.takesBooleans
         ? "true or false" : input.feature.takesWholeNumbers ? "a whole number" : "a number"
-      throw fault(column, row, "expected \(kind), got '\(try text(column, row).prefix(40))'")
+      throw fault(
+        column, row,
+        "expected \(kind), got '\(try text(column, row).prefix(40))'; write digits such as 12, -0.5 or 1e-3")
     }
     guard let missing = input.missing else {
       throw fault(
@@ -135,6 +141,18 @@ struct TableCells {
       )
     }
     return missing
+  }
+
+  private func inRange(
+    _ number: Double, _ input: TableInputs.Input, _ column: Int, _ row: DelimitedRows.Row
+  ) throws(TableFault) -> Double {
+    guard input.range.contains(number) else {
+      throw fault(
+        column, row,
+        "expected a number \(input.range.text), got '\(try text(column, row).prefix(40))'; correct it, or remove the row"
+      )
+    }
+    return number
   }
 
   private func list(_ input: TableInputs.Input, _ column: Int, _ row: DelimitedRows.Row) throws(TableFault) -> [Double]
@@ -146,7 +164,7 @@ struct TableCells {
     var numbers: [Double] = []
     for leaf in value.leaves {
       switch leaf {
-      case .number(let number?): numbers.append(number)
+      case .number(let number?): numbers.append(try inRange(number, input, column, row))
       case .boolean(let boolean) where input.feature.takesBooleans: numbers.append(boolean ? 1 : 0)
       case .boolean(let boolean): throw fault(column, row, "expected numbers, got \(boolean)")
       case .number(nil), .list:

@@ -23,6 +23,8 @@ struct TableInputs: Sendable {
     let width: Int?
     /// The number that the model treats as a missing value.
     let missing: Double?
+    /// The numbers that the input's type holds.
+    let range: NumberRange
     /// Whether the input may be omitted.
     var isOptional: Bool { feature.isOptional || feature.defaultValue != nil }
   }
@@ -61,7 +63,10 @@ struct TableInputs: Sendable {
           throw Self.missing(feature, columns, table, canBeNamed: given != nil)
         }
         absent.append(feature.name)
-        inputs.append(Input(feature: feature, source: .nowhere, width: feature.rowWidth, missing: nil))
+        inputs.append(
+          Input(
+            feature: feature, source: .nowhere, width: feature.rowWidth, missing: nil, range: NumberRange(feature.type))
+        )
         continue
       }
       switch source {
@@ -72,7 +77,7 @@ struct TableInputs: Sendable {
       inputs.append(
         Input(
           feature: feature, source: source, width: feature.rowWidth,
-          missing: function.missingNumber(of: feature.name)))
+          missing: function.missingNumber(of: feature.name), range: NumberRange(feature.type)))
     }
     var keptColumns: [Int] = []
     for name in kept {

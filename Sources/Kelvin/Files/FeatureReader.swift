@@ -77,7 +77,9 @@ package struct FeatureReader {
       guard let number = Int64(text) else { throw mismatch(feature, "'\(text)'", "give a whole number") }
       return FeatureValue(int64: number)
     case .double:
-      guard let number = Double(text) else { throw mismatch(feature, "'\(text)'", "give a number") }
+      guard let number = NumberText.number(text) else {
+        throw mismatch(feature, "'\(text)'", "give a number such as 12, -0.5 or 1e-3")
+      }
       return FeatureValue(double: number)
     case .string: return FeatureValue(string: text)
     case .image(let image):
@@ -90,7 +92,7 @@ package struct FeatureReader {
     case .tensor(let scalar, let dimensions):
       if let array = try array(text) { return try checked(array, feature, scalar, dimensions) }
       let boolean = scalar == .bool ? NumberText.boolean(text) : nil
-      guard let number = boolean.map({ $0 ? 1 : 0 }) ?? Double(text), dimensions.allSatisfy({ $0.minimum <= 1 }) else {
+      guard let number = boolean.map({ $0 ? 1 : 0 }) ?? NumberText.number(text), dimensions.allSatisfy({ $0.minimum <= 1 }) else {
         throw mismatch(
           feature, "'\(text)', which is not a .npy file",
           "save the array with numpy.save"
@@ -142,7 +144,9 @@ package struct FeatureReader {
     }
     let converted = tensor.converted(to: scalar)
     let isLossless =
-      tensor.type.scalar == scalar || (tensor.type.scalar.isFloatingPoint && scalar.isFloatingPoint)
+      tensor.type.scalar == scalar
+      || (tensor.type.scalar.isFloatingPoint && scalar.isFloatingPoint
+        && zip(tensor.doubles, converted.doubles).allSatisfy { !$0.isFinite || $1.isFinite })
       || tensor.doubles.elementsEqual(converted.doubles) { $0 == $1 && $0.magnitude < 0x1p53 }
     guard isLossless else {
       throw mismatch(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 import Kelvin
+import KelvinBasics
 import KelvinMeasuring
 
 struct BenchCommand: ParsableCommand, ModelCommand {
@@ -23,14 +24,13 @@ struct BenchCommand: ParsableCommand, ModelCommand {
     help: ArgumentHelp("The workload: one-shot, stream, throughput, tokens, or a .json file.", valueName: "workload"))
   var workload: String = "one-shot"
 
-  @Option(help: ArgumentHelp("The number of frames per second of a stream.", valueName: "n"))
+  @Option(help: ArgumentHelp("The number of frames per second of a stream.", valueName: "n"), transform: decimalNumber)
   var fps: Double?
 
   @Option(
     help: ArgumentHelp(
       "The seconds that each configuration runs: warm inferences, a stream, throughput or tokens.",
-      valueName: "s")
-  )
+      valueName: "s"), transform: decimalNumber)
   var duration: Double?
 
   @Option(help: ArgumentHelp("The minimum number of warm inferences for each configuration.", valueName: "n"))
@@ -42,7 +42,9 @@ struct BenchCommand: ParsableCommand, ModelCommand {
       valueName: "n"))
   var rounds: Int?
 
-  @Option(help: ArgumentHelp("The minimum seconds of warm inferences for each configuration.", valueName: "s"))
+  @Option(
+    help: ArgumentHelp("The minimum seconds of warm inferences for each configuration.", valueName: "s"),
+    transform: decimalNumber)
   var warmSeconds: Double?
 
   @Option(
@@ -108,7 +110,8 @@ struct BenchCommand: ParsableCommand, ModelCommand {
 
   @Option(
     help: ArgumentHelp(
-      "With --simulate-heat, the seconds of heat per second of the stream, 1 to 600.", valueName: "times"))
+      "With --simulate-heat, the seconds of heat per second of the stream, 1 to 600.", valueName: "times"),
+    transform: decimalNumber)
   var heatSpeed: Double?
 
   @Option(
@@ -134,6 +137,8 @@ struct BenchCommand: ParsableCommand, ModelCommand {
   @Option(help: ArgumentHelp("Write a table of all samples.", valueName: "file.csv"))
   var csv: String?
 
+  @OptionGroup var spreadsheet: SpreadsheetOption
+
   @Option(
     help: ArgumentHelp(
       "Compare each figure with an earlier output of --json.", valueName: "old.json"))
@@ -141,7 +146,9 @@ struct BenchCommand: ParsableCommand, ModelCommand {
 
   @Option(
     help: ArgumentHelp(
-      "With --compare, the share by which a figure may be worse before the exit status is 1.", valueName: "share"))
+      "With --compare, the share by which a figure may be worse before the exit status is 1. (default: 0.05)",
+      valueName: "share"),
+    transform: decimalNumber)
   var threshold: Double = 0.05
 
   @Option(
@@ -217,7 +224,7 @@ struct BenchCommand: ParsableCommand, ModelCommand {
     let planFile = try keepPlan(of: result)
     if let report { try LocalFile.write(result.htmlReport().utf8, to: report) }
     if let trace { try LocalFile.write(result.trace(), to: trace) }
-    if let csv { try LocalFile.write(result.csv().utf8, to: csv) }
+    if let csv { try LocalFile.write(result.csv(escapesFormulas: spreadsheet.csvSafe).utf8, to: csv) }
     if output.json {
       printJSON(try result.json())
     } else {
@@ -307,7 +314,7 @@ struct BenchCommand: ParsableCommand, ModelCommand {
   private static func shares(_ given: [NamedText], _ option: String) throws -> [String: Double] {
     var shares: [String: Double] = [:]
     for item in given {
-      guard let share = Double(item.text) else {
+      guard let share = NumberText.number(item.text) else {
         throw UsageError("\(option) \(item.name)=\(item.text): expected a share from 0 to 0.95")
       }
       shares[item.name] = share

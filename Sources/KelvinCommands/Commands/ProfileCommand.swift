@@ -21,11 +21,14 @@ struct ProfileCommand: ParsableCommand, ModelCommand {
     help: ArgumentHelp("Combine these profiles, the later over the earlier; needs --save.", valueName: "file"))
   var merge: [String] = []
 
-  @Option(help: ArgumentHelp("The seconds of measurements for each device.", valueName: "s"))
+  @Option(
+    help: ArgumentHelp("The seconds of measurements for each device. (default: 10)", valueName: "s"),
+    transform: decimalNumber)
   var budget: Double = 10
 
   @Option(
-    help: ArgumentHelp("The accepted uncertainty of a median, in percent.", valueName: "percent"))
+    help: ArgumentHelp("The accepted uncertainty of a median, in percent. (default: 5)", valueName: "percent"),
+    transform: decimalNumber)
   var bound: Double = 5
 
   @Option(help: ArgumentHelp("Write the measurements to a file for --profile.", valueName: "file"))

@@ -20,12 +20,14 @@ struct ReportCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Write a table of all samples.", valueName: "file.csv"))
   var csv: String?
 
+  @OptionGroup var spreadsheet: SpreadsheetOption
+
   @OptionGroup var output: OutputOptions
 
   func run() throws {
     let result = try Benchmark.Result(contentsOfJournal: URL(filePath: journal))
     if let report { try LocalFile.write(result.htmlReport().utf8, to: report) }
-    if let csv { try LocalFile.write(result.csv().utf8, to: csv) }
+    if let csv { try LocalFile.write(result.csv(escapesFormulas: spreadsheet.csvSafe).utf8, to: csv) }
     if output.json {
       printJSON(try result.json())
     } else {

@@ -34,7 +34,7 @@ struct LimitOptions: ParsableArguments {
 ///
 /// - Throws: `ValidationError` where the argument is not a size above 0.
 private func bytes(_ text: String) throws -> Int {
-  guard let bytes = ByteSize.bytes(text) ?? Double(text), bytes >= 1, bytes < 0x1p62 else {
+  guard let bytes = ByteSize.bytes(text) ?? NumberText.number(text), bytes >= 1, bytes < 0x1p62 else {
     throw ValidationError("'\(text)' is not a size above 0; use 65536, 512MB, 512MiB, 4GB or 4GiB")
   }
   return Int(bytes)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import KelvinBasics
 
 /// A parser for durations, in seconds: `90`, `45s`, `30m`, `1h30m`.
 enum TimeSpan {
@@ -15,13 +16,13 @@ enum TimeSpan {
         number.append(character)
         continue
       }
-      guard let count = Double(number), count >= 0 else { throw refusal(text) }
+      guard let count = NumberText.number(number), count >= 0 else { throw refusal(text) }
       sum += count * unit
       number = ""
     }
     // A number without a unit is in seconds. It must be the whole argument.
     if !number.isEmpty {
-      guard let count = Double(number), number.count == text.count else { throw refusal(text) }
+      guard let count = NumberText.number(number), number.count == text.count else { throw refusal(text) }
       sum = count
     }
     guard sum > 0, sum.isFinite else { throw refusal(text) }
@@ -31,4 +32,14 @@ enum TimeSpan {
   private static func refusal(_ text: String) -> ValidationError {
     ValidationError("'\(text)' is not a length of time above 0; use 90, 45s, 30m or 1h30m")
   }
+}
+
+/// Parses a number in decimal digits, as `NumberText` defines it.
+///
+/// - Throws: `ValidationError` where the argument is not a number.
+func decimalNumber(_ text: String) throws -> Double {
+  guard let number = NumberText.number(text) else {
+    throw ValidationError("'\(text)' is not a number; use digits such as 12, 0.5 or 1e-3")
+  }
+  return number
 }
