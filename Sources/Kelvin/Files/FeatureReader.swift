@@ -10,24 +10,41 @@ package struct FeatureReader {
   private let function: Function
   private let orientation: ImageOrientation?
   private let cropAndScale: ImageCropAndScale?
+  private let scaling: Scaling?
+
+  /// Returns the factors and offsets with which the channels of an image enter a plain tensor input.
+  package typealias Scaling = @Sendable (_ channels: Int) throws -> (scale: [Float], bias: [Float])
 
   /// - Parameters:
   ///   - orientation: the orientation of stored images; nil to use the orientation in each file.
   ///   - cropAndScale: how an image is fitted to the model's input size.
+  ///   - scaling: how the pixels of images enter plain tensor inputs; nil if no image is given for one.
   /// - Throws: `ModelError` with code `parameters` for a function that the model does not have.
   package init(
     _ model: ReadModel, functionName: String?, orientation: ImageOrientation? = nil,
-    cropAndScale: ImageCropAndScale? = nil
+    cropAndScale: ImageCropAndScale? = nil, scaling: Scaling? = nil
   ) throws(ModelError) {
     function = try model.function(functionName)
     self.orientation = orientation
     self.cropAndScale = cropAndScale
+    self.scaling = scaling
+  }
+
+  /// Splits an argument `NAME=VALUE` at the end of the longest input name that it begins with, else at the first `=`.
+  package func split(_ argument: String) -> (name: String, text: String) {
+    let signs = argument.utf8.indices.filter { argument.utf8[$0] == UInt8(ascii: "=") && $0 > argument.startIndex }
+    let features = function.inputs + function.overridable
+    let sign =
+      signs.last { sign in features.contains { $0.name.utf8.elementsEqual(argument.utf8[..<sign]) } }
+      ?? signs.first ?? argument.endIndex
+    return (String(argument[..<sign]), String(argument[sign...].utf8.dropFirst()) ?? "")
   }
 
   /// Creates a reader for a function that is already selected.
   package init(_ function: Function, cropAndScale: ImageCropAndScale? = nil) {
     self.function = function
     orientation = nil
+    scaling = nil
     self.cropAndScale = cropAndScale
   }
 
@@ -86,17 +103,23 @@ package struct FeatureReader {
       if let array = try array(text) {
         return try checked(array, feature, image.scalar, image.dimensions)
       }
+      guard scaling == nil else {
+        throw mismatch(feature, "a normalization", "the model defines how pixels enter; leave --normalization out")
+      }
       let decoded = try ImageFile.decode(path: text, orientation: orientation)
       return FeatureValue(
         image: decoded.pixels, orientation: decoded.orientation, cropAndScale: cropAndScale ?? .scaleToFill)
     case .tensor(let scalar, let dimensions):
       if let array = try array(text) { return try checked(array, feature, scalar, dimensions) }
       let boolean = scalar == .bool ? NumberText.boolean(text) : nil
-      guard let number = boolean.map({ $0 ? 1 : 0 }) ?? NumberText.number(text), dimensions.allSatisfy({ $0.minimum <= 1 }) else {
+      if let scaling, let image = try image(text, scalar, dimensions, scaling) { return image }
+      guard let number = boolean.map({ $0 ? 1 : 0 }) ?? NumberText.number(text),
+        dimensions.allSatisfy({ $0.minimum <= 1 })
+      else {
         throw mismatch(
           feature, "'\(text)', which is not a .npy file",
           "save the array with numpy.save"
-            + (dimensions.count == 4 ? "; 'kelvin classify --normalization' feeds images to such an input" : ""))
+            + (dimensions.count == 4 ? "; an image needs --normalization, which defines how pixels enter" : ""))
       }
       return try checked(
         Tensor(TensorType(.float64, Shape(dimensions.map { _ in 1 })), rounding: [number]), feature, scalar, dimensions)
@@ -127,6 +150,34 @@ package struct FeatureReader {
     guard isArray || path.hasSuffix(".npy") else { return nil }
     let bytes = try Bytes(reading: file)
     return try NPY.read(bytes, name: path)
+  }
+
+  /// Returns an image as a plain tensor; nil if the input is not one of 1 or 3 planes.
+  private func image(
+    _ path: String, _ scalar: ScalarType, _ dimensions: [Dimension], _ scaling: Scaling
+  ) throws -> FeatureValue? {
+    guard scalar.isFloatingPoint, dimensions.count == 4, dimensions[0].accepts(size: 1) else { return nil }
+    let channels = dimensions[1].accepts(size: 3) ? 3 : 1
+    guard dimensions[1].accepts(size: channels) else { return nil }
+    let (scale, bias) = try scaling(channels)
+    let decoded = try ImageFile.decode(path: path, orientation: orientation)
+    let isTurned = decoded.orientation.swapsAxes
+    let upright = (decoded.pixels.height, decoded.pixels.width)
+    // A flexible side is as long as the image's, as far as its range allows.
+    let height = dimensions[2].nearest(isTurned ? upright.1 : upright.0)
+    let width = dimensions[3].nearest(isTurned ? upright.0 : upright.1)
+    let shape = Shape([1, channels, height, width])
+    guard shape.isAddressable, shape.count > 0 else { return nil }
+    let sampler = ImageSampler(
+      width: width, height: height, order: channels == 1 ? .grayscale : .rgb,
+      cropAndScale: cropAndScale ?? .scaleToFill)
+    var numbers = [Float](repeating: 0, count: shape.count)
+    try numbers.withUnsafeMutableBufferPointer { numbers in
+      try decoded.pixels.withPixels { (view) throws(ImageError) in
+        try sampler.sample(view, orientation: decoded.orientation, scale: scale, bias: bias, into: numbers)
+      }
+    }
+    return FeatureValue(multiArray: MultiArray(Tensor(numbers, shape).converted(to: scalar)))
   }
 
   /// Converts the tensor to the feature's scalar type if the conversion loses at most floating-point precision.
@@ -188,6 +239,13 @@ extension Dimension {
     switch self {
     case .fixed(let fixed): size == fixed
     case .flexible(_, let range, _): range.contains(size)
+    }
+  }
+
+  fileprivate func nearest(_ size: Int) -> Int {
+    switch self {
+    case .fixed(let fixed): fixed
+    case .flexible(_, let range, _): min(max(size, range.lowerBound), range.upperBound)
     }
   }
 

@@ -21,7 +21,7 @@ public enum PixelNormalization: String, Sendable, Hashable, CaseIterable {
   /// Returns the factor of each channel.
   ///
   /// - Throws: `invalidRequest` for an unsupported number of channels.
-  func scale(channels: Int) throws(VisionError) -> [Float] {
+  package func scale(channels: Int) throws(VisionError) -> [Float] {
     switch self {
     case .none: [Float](repeating: 1, count: channels)
     case .unit: [Float](repeating: 1 / 255, count: channels)
@@ -33,7 +33,7 @@ public enum PixelNormalization: String, Sendable, Hashable, CaseIterable {
   /// Returns the bias of each channel.
   ///
   /// - Throws: `invalidRequest` for an unsupported number of channels.
-  func bias(channels: Int) throws(VisionError) -> [Float] {
+  package func bias(channels: Int) throws(VisionError) -> [Float] {
     switch self {
     case .none, .unit: [Float](repeating: 0, count: channels)
     case .symmetric: [Float](repeating: -1, count: channels)
