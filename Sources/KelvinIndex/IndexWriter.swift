@@ -1,3 +1,4 @@
+import KelvinBasics
 package import KelvinFeatures
 package import KelvinHostOperations
 
@@ -37,7 +38,7 @@ package final class IndexWriter {
   private let database: Database
   private let lock: IndexLock
   private let statements: Statements
-  private var labels: [String: Int64] = [:]
+  private var labels: [ExactString: Int64] = [:]
 
   /// Opens an index for writing, and creates it if necessary.
   ///
@@ -71,7 +72,7 @@ package final class IndexWriter {
     }
     statements = try Statements(database)
     let rows = try database.prepare("SELECT id, name FROM labels")
-    while try rows.step() { labels[rows.text(1)] = rows.integer(0) }
+    while try rows.step() { labels[ExactString(rows.text(1))] = rows.integer(0) }
     self.database = database
     try store(curves)
   }
@@ -170,11 +171,11 @@ package final class IndexWriter {
 
   /// Returns the identifier of a label, which is created if necessary.
   private func label(_ name: String) throws(PhotoIndexError) -> Int64 {
-    if let id = labels[name] { return id }
+    if let id = labels[ExactString(name)] { return id }
     try statements.label.run(.text(name))
     let id = database.lastRow
     try statements.words.run(.integer(id), .text(name))
-    labels[name] = id
+    labels[ExactString(name)] = id
     return id
   }
 }

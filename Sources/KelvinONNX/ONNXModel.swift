@@ -60,7 +60,7 @@ struct ONNXModel {
     var reader = message.fields()
     while let field = try reader.next() {
       switch field.number {
-      case ONNXSchema.OperatorSetIdProto.domain: domain = try field.string()
+      case ONNXSchema.OperatorSetIdProto.domain: domain = try field.name()
       case ONNXSchema.OperatorSetIdProto.version: version = try field.integer()
       default: break
       }
@@ -78,7 +78,7 @@ struct ONNXEntry {
     var reader = message.fields()
     while let field = try reader.next() {
       switch field.number {
-      case ONNXSchema.StringStringEntryProto.key: key = try field.string()
+      case ONNXSchema.StringStringEntryProto.key: key = try field.name()
       case ONNXSchema.StringStringEntryProto.value: value = try field.string()
       default: break
       }
@@ -231,7 +231,7 @@ struct ONNXAttribute {
     var reader = message.fields()
     while let field = try reader.next() {
       switch field.number {
-      case Fields.name: name = try field.string()
+      case Fields.name: name = try field.name()
       case Fields.refAttrName: reference = try field.name()
       case Fields.f: float = try field.float()
       case Fields.i: integer = try field.integer()
@@ -346,7 +346,7 @@ struct ONNXValueInfo {
       while let part = try dimension.next() {
         switch part.number {
         case Fields.dimValue: size.value = try part.integer()
-        case Fields.dimParam: size.name = try part.string()
+        case Fields.dimParam: size.name = try part.name()
         default: break
         }
       }

@@ -154,7 +154,7 @@ import Testing
 
   @Test func testVectorsExist() {
     #expect(Self.onnx.count == 24 && Self.coreML.count == 8 && Self.sequences.count == 7)
-    #expect(Self.texts.count == 35 && Self.overrides.count == 5)
+    #expect(Self.texts.count == 43 && Self.overrides.count == 5)
     #expect(Self.classicalONNX.count == 33 && Self.classicalCoreML.count == 25 && Self.recommendations.count == 6)
   }
 

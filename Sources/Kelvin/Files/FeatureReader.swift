@@ -35,7 +35,7 @@ package struct FeatureReader {
     let signs = argument.utf8.indices.filter { argument.utf8[$0] == UInt8(ascii: "=") && $0 > argument.startIndex }
     let features = function.inputs + function.overridable
     let sign =
-      signs.last { sign in features.contains { $0.name.utf8.elementsEqual(argument.utf8[..<sign]) } }
+      signs.last { sign in features.contains { $0.isNamed(String(argument[..<sign])) } }
       ?? signs.first ?? argument.endIndex
     return (String(argument[..<sign]), String(argument[sign...].utf8.dropFirst()) ?? "")
   }
@@ -65,13 +65,15 @@ package struct FeatureReader {
   ) throws -> DictionaryFeatureProvider {
     var values: [String: FeatureValue] = [:]
     for input in inputs {
-      guard let feature = (function.inputs + function.overridable).first(where: { $0.name == input.name }) else {
-        throw ModelError(.featureType, "the model has no input '\(input.name)'; it takes \(list(function.inputs))")
+      guard let feature = (function.inputs + function.overridable).first(where: { $0.isNamed(input.name) }) else {
+        throw ModelError(
+          .featureType, "the model has no input '\(ExactString(input.name).escaped)'; it takes \(list(function.inputs))"
+        )
       }
-      guard values[input.name] == nil else {
+      guard values[feature.name] == nil else {
         throw ModelError(.featureType, "input '\(input.name)' has two values", fault: .request)
       }
-      values[input.name] = try value(input.text, for: feature)
+      values[feature.name] = try value(input.text, for: feature)
     }
     let missing = function.inputs.filter { feature in
       if case .state = feature.type { return false }

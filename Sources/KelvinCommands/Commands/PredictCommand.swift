@@ -154,8 +154,8 @@ extension [NamedInput] {
   /// - Throws: `UsageError` for an input named twice.
   func pairs(_ reader: FeatureReader) throws -> [(name: String, text: String)] {
     let pairs = map { reader.split($0.text) }
-    var names: Set<String> = []
-    for pair in pairs where !names.insert(pair.name).inserted {
+    var names: Set<ExactString> = []
+    for pair in pairs where !names.insert(ExactString(pair.name)).inserted {
       throw UsageError("--input names '\(pair.name)' twice")
     }
     return pairs

@@ -1,3 +1,5 @@
+import KelvinBasics
+
 /// An input or output of a function.
 package struct Feature: Sendable, Hashable {
   package var name: String
@@ -12,6 +14,12 @@ package struct Feature: Sendable, Hashable {
   /// Whether a tensor may have two additional leading axes, of a sequence and its batch, as Core ML's older networks
   /// take them.
   package var takesSequences = false
+
+  /// Whether a user's name is the feature's: by its bytes in the model's file, or as descriptions show it.
+  package func isNamed(_ given: String) -> Bool {
+    let own = ExactString(name)
+    return own == ExactString(given) || own == ExactString(ExactString(given).escaped)
+  }
 
   package init(
     name: String, type: FeatureKind, isOptional: Bool = false, summary: String = "", defaultValue: Double? = nil,
