@@ -66,6 +66,14 @@ import Testing
       }
       #expect(!expected.isEmpty && floats("y.npy") == expected, "\(rule)")
     }
+    let rows = ONNXFile.rectifiers([("x", "y")], [1, height, width, 3])
+    let reversed = predict(rows, ["--input", input, "--normalization", "mean=10,20,30/deviation=2/bgr"])
+    #expect(reversed.status == 0, "\(reversed)")
+    let expected = (0..<3 * width * height).map { place in
+      let channel = 2 - place % 3
+      return max(0, (Float(pixels[place / 3 * 3 + channel]) - [10, 20, 30][channel]) / 2)
+    }
+    #expect(floats("y.npy") == expected)
     let without = predict(model, ["--input", input])
     #expect(without.status == 65 && without.errors.contains("--normalization"), "\(without)")
     let flat = predict(ONNXFile.rectifier(2), ["--input", input, "--normalization", "0:1"])

@@ -12,8 +12,9 @@ package struct FeatureReader {
   private let cropAndScale: ImageCropAndScale?
   private let scaling: Scaling?
 
-  /// Returns the factors and offsets with which the channels of an image enter a plain tensor input.
-  package typealias Scaling = @Sendable (_ channels: Int) throws -> (scale: [Float], bias: [Float])
+  /// Returns the order of an image's channels in a plain tensor input, and the factor and the offset of each.
+  package typealias Scaling =
+    @Sendable (_ channels: Int) throws -> (order: ChannelOrder, scale: [Float], bias: [Float])
 
   /// - Parameters:
   ///   - orientation: the orientation of stored images; nil to use the orientation in each file.
@@ -154,28 +155,30 @@ package struct FeatureReader {
     return try NPY.read(bytes, name: path)
   }
 
-  /// Returns an image as a plain tensor; nil if the input is not one of 1 or 3 planes.
+  /// Returns an image as a plain tensor, whose second or last axis has 1 or 3 channels; nil for another input.
   private func image(
     _ path: String, _ scalar: ScalarType, _ dimensions: [Dimension], _ scaling: Scaling
   ) throws -> FeatureValue? {
     guard scalar.isFloatingPoint, dimensions.count == 4, dimensions[0].accepts(size: 1) else { return nil }
-    let channels = dimensions[1].accepts(size: 3) ? 3 : 1
-    guard dimensions[1].accepts(size: channels) else { return nil }
-    let (scale, bias) = try scaling(channels)
+    let isFixed = [1, 3].first { [.fixed(1), .fixed(3)].contains(dimensions[$0]) }
+    guard let axis = isFixed ?? (dimensions[1].accepts(size: 3) ? 1 : nil) else { return nil }
+    let channels = dimensions[axis].accepts(size: 3) ? 3 : 1
+    let (order, scale, bias) = try scaling(channels)
     let decoded = try ImageFile.decode(path: path, orientation: orientation)
-    let isTurned = decoded.orientation.swapsAxes
-    let upright = (decoded.pixels.height, decoded.pixels.width)
+    let pixels = decoded.pixels
+    let (wide, high) =
+      decoded.orientation.swapsAxes ? (pixels.height, pixels.width) : (pixels.width, pixels.height)
     // A flexible side is as long as the image's, as far as its range allows.
-    let height = dimensions[2].nearest(isTurned ? upright.1 : upright.0)
-    let width = dimensions[3].nearest(isTurned ? upright.0 : upright.1)
-    let shape = Shape([1, channels, height, width])
+    let rows = axis == 1 ? 2 : 1
+    let (height, width) = (dimensions[rows].nearest(high), dimensions[rows + 1].nearest(wide))
+    let shape = axis == 1 ? Shape([1, channels, height, width]) : Shape([1, height, width, channels])
     guard shape.isAddressable, shape.count > 0 else { return nil }
     let sampler = ImageSampler(
-      width: width, height: height, order: channels == 1 ? .grayscale : .rgb,
+      width: width, height: height, order: order, arrangement: axis == 1 ? .planar : .interleaved,
       cropAndScale: cropAndScale ?? .scaleToFill)
     var numbers = [Float](repeating: 0, count: shape.count)
     try numbers.withUnsafeMutableBufferPointer { numbers in
-      try decoded.pixels.withPixels { (view) throws(ImageError) in
+      try pixels.withPixels { (view) throws(ImageError) in
         try sampler.sample(view, orientation: decoded.orientation, scale: scale, bias: bias, into: numbers)
       }
     }

@@ -25,9 +25,12 @@ struct ImageOptions: ParsableArguments {
 
   private static func scaling(
     _ rule: PixelNormalization, channels: Int
-  ) throws -> (scale: [Float], bias: [Float]) {
+  ) throws -> (order: ChannelOrder, scale: [Float], bias: [Float]) {
     try recognizing { () throws(VisionError) in
-      (scale: try rule.scale(channels: channels), bias: try rule.bias(channels: channels))
+      (
+        order: channels == 1 ? .grayscale : rule.order, scale: try rule.scale(channels: channels),
+        bias: try rule.bias(channels: channels)
+      )
     }
   }
 

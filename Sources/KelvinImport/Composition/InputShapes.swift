@@ -37,7 +37,8 @@ package func resolveInputTypes(
     switch feature.type {
     case .image(let image):
       let shape = given[feature.name] ?? image.tensorShape
-      guard shape.rank == 4, shape == image.tensorShape(.init(width: shape[3], height: shape[2])),
+      let rows = image.isInterleaved ? 1 : 2
+      guard shape.rank == 4, shape == image.tensorShape(.init(width: shape[rows + 1], height: shape[rows])),
         image.accepts(.init(width: shape[3], height: shape[2]))
       else { throw mismatch(feature, shape, file) }
       types[feature.name] = TensorType(image.scalar, shape)
