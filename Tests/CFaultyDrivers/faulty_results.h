@@ -1,0 +1,30 @@
+#pragma once
+
+#include "CFaultyDrivers.h"
+#include "CKelvinSupport.h"
+
+/// Where kernels write: the memory that a wrong word is written to.
+
+typedef enum { FaultyKernelRuns, FaultyKernelDropped, FaultyKernelFlipped } FaultyKernel;
+
+/// Counts a kernel from 1 since `faulty_count_again`, and says what happens to it.
+FaultyKernel faulty_next_kernel(const FaultyOrder *order);
+void faulty_count_again(void);
+
+/// Notes the first binding of each descriptor set.
+void faulty_note_writes(uint32_t count, const VkWriteDescriptorSet *writes);
+/// Notes the descriptor set that this thread has bound.
+void faulty_note_bound(VkDescriptorSet set);
+/// Records the writing of a wrong word to the first binding of the bound set.
+void faulty_flip_vulkan(PFN_vkCmdFillBuffer fill, VkCommandBuffer commands);
+
+/// Notes a kernel's memory: a kernel's last buffer, which a page of 256 bytes follows, is the one that it writes.
+void faulty_note_argument(cl_kernel kernel, cl_uint index, size_t size, const void *value);
+/// Returns the memory that a kernel writes, and the offset of its result.
+cl_mem faulty_written(cl_kernel kernel, size_t *offset);
+
+extern const uint32_t faulty_word;
+
+/// Uses this much processor time, or lets time pass.
+void faulty_compute(int milliseconds);
+void faulty_wait(unsigned milliseconds);
