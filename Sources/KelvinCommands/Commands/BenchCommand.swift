@@ -29,8 +29,9 @@ struct BenchCommand: ParsableCommand, ModelCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The seconds that each configuration runs: warm inferences, a stream, throughput or tokens.",
-      valueName: "s"), transform: decimalNumber)
+      "The time that each configuration runs: warm inferences, a stream, throughput or tokens.",
+      valueName: "time"), transform: TimeSpan.seconds
+  )
   var duration: Double?
 
   @Option(help: ArgumentHelp("The minimum number of warm inferences for each configuration.", valueName: "n"))
@@ -43,8 +44,8 @@ struct BenchCommand: ParsableCommand, ModelCommand {
   var rounds: Int?
 
   @Option(
-    help: ArgumentHelp("The minimum seconds of warm inferences for each configuration.", valueName: "s"),
-    transform: decimalNumber)
+    help: ArgumentHelp("The minimum time of warm inferences for each configuration.", valueName: "time"),
+    transform: TimeSpan.seconds)
   var warmSeconds: Double?
 
   @Option(

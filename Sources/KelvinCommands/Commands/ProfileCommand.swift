@@ -22,8 +22,8 @@ struct ProfileCommand: ParsableCommand, ModelCommand {
   var merge: [String] = []
 
   @Option(
-    help: ArgumentHelp("The seconds of measurements for each device. (default: 10)", valueName: "s"),
-    transform: decimalNumber)
+    help: ArgumentHelp("The time of measurements for each device: 10, 30s, 2m. (default: 10s)", valueName: "time"),
+    transform: TimeSpan.seconds)
   var budget: Double = 10
 
   @Option(
@@ -55,7 +55,7 @@ struct ProfileCommand: ParsableCommand, ModelCommand {
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
-    guard budget > 0, budget <= 86_400 else { throw ValidationError("--budget takes seconds above 0, at most a day") }
+    guard budget <= 86_400 else { throw ValidationError("--budget takes a time above 0, at most a day") }
     guard bound > 0, bound <= 100 else { throw ValidationError("--bound takes percent above 0, at most 100") }
     guard merge.isEmpty != (model == nil) else { throw ValidationError("give either a model or --merge FILE FILE") }
     if !merge.isEmpty, save == nil { throw ValidationError("--merge needs --save FILE for the result") }
