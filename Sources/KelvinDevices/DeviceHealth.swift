@@ -18,6 +18,8 @@ package final class DeviceHealth: Sendable {
   /// The number of threads in which the device's driver is compiling.
   let compilations = Atomic(0)
   private let now: @Sendable () -> Double
+  /// The checks of the device's results.
+  package let results = ResultCheck()
   /// Returns the processor time of a software driver; nil for hardware.
   let processorTime: (@Sendable () -> Double)?
 
@@ -179,6 +181,7 @@ extension DeviceHealth {
       let isOver = try attempt(min(max(left, patience * Self.lastLook), patience * longest))
       DriverThread.beat()
       if isOver { return end(submission, watchedFor: now() - began) }
+      results.doubt()
       signs.look(at: now(), self)
       guard deadline(of: submission, signs) <= now() else { continue }
       let failure = DeviceError.hung(device, place, seconds: submission.allowance.seconds(self))

@@ -268,11 +268,8 @@ static Word enqueue(const Word *words) {
       order.group == 0 && lies(words[1]) ? FaultyKernelDropped : faulty_next_kernel(&order);
   if (kernel == FaultyKernelDropped) return run_nothing(words);
   Word result = forward(Index_clEnqueueNDRangeKernel, words);
-  if (kernel != FaultyKernelFlipped || result != CL_SUCCESS) return result;
-  size_t offset = 0;
-  cl_mem memory = faulty_written((cl_kernel)words[1], &offset);
-  __typeof__(clEnqueueWriteBuffer) *write = (__typeof__(write))opencl("clEnqueueWriteBuffer");
-  if (memory != NULL) write((cl_command_queue)words[0], memory, CL_TRUE, offset, 4, &faulty_word, 0, NULL, NULL);
+  if (kernel == FaultyKernelFlipped && result == CL_SUCCESS)
+    faulty_flip_opencl(opencl("clEnqueueWriteBuffer"), (cl_command_queue)words[0], (cl_kernel)words[1]);
   return result;
 }
 
@@ -368,13 +365,10 @@ static Word pass(int index, WORDS) {
     else if (list_argument(index) < 0) isHung = 1;
     else gate(index, words);
   } else if (stands_for_callback(index)) gate(index, words);
+  if (index == Index_vkQueueSubmit || index == Index_clFlush) faulty_wait(order.slow);
   switch (index) {
     case Index_vkQueueSubmit:
       if (isHung) return VK_SUCCESS;
-      if (order.slow != 0) faulty_wait(order.slow);
-      break;
-    case Index_clFlush:
-      if (order.slow != 0) faulty_wait(order.slow);
       break;
     case Index_vkUpdateDescriptorSets: faulty_note_writes((uint32_t)words[1], (void *)words[2]); break;
     case Index_vkCmdBindDescriptorSets: faulty_note_bound(*(VkDescriptorSet *)words[5]); break;
@@ -402,6 +396,7 @@ static Word pass(int index, WORDS) {
       faulty_describe((void *)words[1], order.card);
       faulty_renew((void *)words[1], order.newer);
       break;
+    case Index_vkCreateDevice: isHung = 0; break;
     case Index_vkCreateShaderModule:
       if (result == VK_SUCCESS) note_module(*(Word *)words[3]);
       break;

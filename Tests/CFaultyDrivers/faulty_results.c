@@ -6,7 +6,7 @@
 #include <time.h>
 
 /// 100000 as a float32.
-const uint32_t faulty_word = 0x47C35000;
+static const uint32_t faulty_word = 0x47C35000;
 
 static _Atomic unsigned kernels;
 
@@ -83,13 +83,14 @@ void faulty_note_argument(cl_kernel kernel, cl_uint index, size_t size, const vo
   pthread_mutex_unlock(&lock);
 }
 
-cl_mem faulty_written(cl_kernel kernel, size_t *offset) {
+void faulty_flip_opencl(const void *function, cl_command_queue queue, cl_kernel kernel) {
+  __typeof__(clEnqueueWriteBuffer) *write = (__typeof__(write))function;
   pthread_mutex_lock(&lock);
   Place *written = place((uint64_t)(uintptr_t)kernel, 0);
   Place found = written != NULL ? *written : (Place){0};
   pthread_mutex_unlock(&lock);
-  *offset = found.offset;
-  return (cl_mem)(uintptr_t)found.memory;
+  if (found.memory == 0) return;
+  write(queue, (cl_mem)(uintptr_t)found.memory, CL_TRUE, found.offset, 4, &faulty_word, 0, NULL, NULL);
 }
 
 static double thread_seconds(void) {
@@ -104,6 +105,7 @@ void faulty_compute(int milliseconds) {
 }
 
 void faulty_wait(unsigned milliseconds) {
+  if (milliseconds == 0) return;
   struct timespec time = {milliseconds / 1000, (long)(milliseconds % 1000) * 1000000};
   nanosleep(&time, NULL);
 }

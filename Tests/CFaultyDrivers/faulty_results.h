@@ -3,7 +3,7 @@
 #include "CFaultyDrivers.h"
 #include "CKelvinSupport.h"
 
-/// Where kernels write: the memory that a wrong word is written to.
+/// The memory that kernels write, to which a wrong word can be written.
 
 typedef enum { FaultyKernelRuns, FaultyKernelDropped, FaultyKernelFlipped } FaultyKernel;
 
@@ -20,10 +20,8 @@ void faulty_flip_vulkan(PFN_vkCmdFillBuffer fill, VkCommandBuffer commands);
 
 /// Notes a kernel's memory: a kernel's last buffer, which a page of 256 bytes follows, is the one that it writes.
 void faulty_note_argument(cl_kernel kernel, cl_uint index, size_t size, const void *value);
-/// Returns the memory that a kernel writes, and the offset of its result.
-cl_mem faulty_written(cl_kernel kernel, size_t *offset);
-
-extern const uint32_t faulty_word;
+/// Writes a wrong word to the memory that a kernel writes. `write` is clEnqueueWriteBuffer.
+void faulty_flip_opencl(const void *write, cl_command_queue queue, cl_kernel kernel);
 
 /// Uses this much processor time, or lets time pass.
 void faulty_compute(int milliseconds);

@@ -38,7 +38,7 @@ public final class Model: Sendable {
   }
   /// Messages for the user: a stale profile, a cache that could not be written, operations that run outside the
   /// requested units, failed devices and their replacements.
-  public var remarks: [String] { computePlan.remarks + loadRemarks }
+  public var remarks: [String] { (outages + computePlan.remarks + loadRemarks).uniqued }
   private let loadRemarks: [String]
   /// The current plan, and what it excludes.
   private let current: Mutex<(plan: ComputePlan, exclusions: DeviceFallback.Exclusions)>
@@ -70,8 +70,8 @@ public final class Model: Sendable {
     return SizeCosts(plans: counts.plans, compilations: counts.compilations)
   }
 
-  /// Messages about failed devices that the model could have used.
-  package var outages: [String] { predictor.loaded.fallback.remarks }
+  /// Messages about failed devices that the model could have used, and about doubtful predictions.
+  package var outages: [String] { loaded.guardian.remarks + loaded.fallback.remarks }
 
   /// Returns a predictor with other features or host operations around the same graphs. It shares this model's memory.
   package func predictor(of function: Function) -> Predictor { predictor.with(function) }

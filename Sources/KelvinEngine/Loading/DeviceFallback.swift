@@ -109,16 +109,18 @@ package final class DeviceFallback: Sendable {
     }
     guard !failures.isEmpty else { return renewed }
     let units = Set(((try? request.units.devices(in: inventory)) ?? []).map(\.info.id)).union(request.pins.values)
-    return renewed + failures.filter { units.contains($0.device) }.map { failure in
-      let why = "(\(failure.place): \(failure.reason))"
-      switch failure.code {
-      case .outOfMemory: return "\(failure.device) has no memory for the model \(why); the model runs without it"
-      case .compilation:
-        let nodes = failure.nodes.map { "'\($0)'" }.joined(separator: ", ")
-        return "\(failure.device) does not compile \(nodes) \(why); other devices run them"
-      default: return "\(failure.device) is unavailable \(why); the model runs without it"
+    return renewed
+      + failures.filter { units.contains($0.device) }.map { failure in
+        let why = "(\(failure.place): \(failure.reason))"
+        switch failure.code {
+        case .outOfMemory: return "\(failure.device) has no memory for the model \(why); the model runs without it"
+        case .compilation:
+          let nodes = failure.nodes.map { "'\($0)'" }.joined(separator: ", ")
+          return "\(failure.device) does not compile \(nodes) \(why); other devices run them"
+        case .wrong: return "\(failure.device) computes wrongly \(why); the model runs without it"
+        default: return "\(failure.device) is unavailable \(why); the model runs without it"
+        }
       }
-    }
   }
 
   /// Runs `body`, and again without each device that fails or runs out of memory, or without nodes that a device does
@@ -145,7 +147,8 @@ package final class DeviceFallback: Sendable {
         guard case RuntimeError.device(let failure) = error, failure.canBeDoneElsewhere, isSpared(failure.device) else {
           throw latest.map { Self.final($0, because: error) } ?? error
         }
-        if failure.takesDeviceOut, renewals < Self.renewalLimit, inventory.renew(failure.device) {
+        if failure.takesDeviceOut, failure.code != .wrong, renewals < Self.renewalLimit, inventory.renew(failure.device)
+        {
           renewals += 1
           state.withLock { if !$0.renewals.contains(failure) { $0.renewals.append(failure) } }
           continue

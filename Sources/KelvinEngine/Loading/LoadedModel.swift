@@ -102,6 +102,8 @@ package struct LoadedModel: Sendable {
 
   /// The devices and nodes that the model cannot use.
   package var fallback: DeviceFallback { site.fallback }
+  /// The checks of the results.
+  package var guardian: ResultGuard { site.guardian }
 
   /// The index of the shown graph's output that has one score for each class; nil if there is none.
   package var scoresOutput: Int? {

@@ -111,12 +111,21 @@ package final class StateMemory: @unchecked Sendable {
       }
       // Nothing has been written yet, and the existing contents can still be moved.
       if session == nil, !error.takesDeviceOut { throw RuntimeError.device(error) }
-      lose(error)
+      giveUp(error)
       throw RuntimeError.device(failure ?? error)
     }
   }
 
-  private func lose(_ error: DeviceError) {
+  /// Gives up the contents after a failure that concerns the results of the latest prediction. Call it only while the
+  /// memory is borrowed.
+  ///
+  /// - Throws: the failure with the advice to make a new state, if a prediction has used the memory.
+  package func lose(_ error: DeviceError) throws {
+    giveUp(error)
+    if let failure { throw RuntimeError.device(failure) }
+  }
+
+  private func giveUp(_ error: DeviceError) {
     if isUsed {
       failure = DeviceError(
         error.code == .outOfMemory ? .execution : error.code, device: error.device, place: error.place,
@@ -131,8 +140,7 @@ package final class StateMemory: @unchecked Sendable {
   /// - Throws: the failure if such a device holds contents.
   private func leaveFailedDevices() throws {
     if let error = cells.values.lazy.compactMap(\.failure).first {
-      lose(error)
-      if let failure { throw RuntimeError.device(failure) }
+      try lose(error)
     }
     context.drop { $0.model.isOut }
     for (name, cell) in cells {

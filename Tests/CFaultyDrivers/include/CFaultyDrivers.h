@@ -17,7 +17,7 @@ typedef struct {
 
 typedef enum {
   FaultyAnswers,
-  /// The work that the call submits never ends, nor does any work after it. Vulkan's waits then time out at once;
+  /// The work that the call submits never ends, nor does any work after it on this device. Vulkan's waits then time out at once;
   /// OpenCL's queue really blocks.
   FaultyQueueHangs,
   /// The call itself does not return before the next order; then it returns the code. For clSetEventCallback, which is
