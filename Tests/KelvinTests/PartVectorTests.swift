@@ -37,6 +37,9 @@ import Testing
   private static let classicalONNX = fileStems(in: classicalFolder, endingWith: ".onnx")
   private static let classicalCoreML = fileStems(in: classicalFolder, endingWith: ".mlmodel")
 
+  private static let tieFolder = "\(SharedFiles.projectRoot)/Tests/Vectors/Ties"
+  private static let tiesONNX = fileStems(in: tieFolder, endingWith: ".onnx")
+  private static let tiesCoreML = fileStems(in: tieFolder, endingWith: ".mlmodel")
   private static let recommendationFolder = "\(SharedFiles.projectRoot)/Tests/Vectors/Recommendation"
   private static let recommendations = fileStems(in: recommendationFolder, endingWith: ".mlmodel")
 
@@ -156,6 +159,7 @@ import Testing
     #expect(Self.onnx.count == 24 && Self.coreML.count == 8 && Self.sequences.count == 7)
     #expect(Self.texts.count == 43 && Self.overrides.count == 5)
     #expect(Self.classicalONNX.count == 33 && Self.classicalCoreML.count == 25 && Self.recommendations.count == 6)
+    #expect(Self.tiesONNX.count == 2 && Self.tiesCoreML.count == 5)
   }
 
   @Test(arguments: texts) func movedStringsMatchTheVectors(name: String) async throws {
@@ -247,6 +251,17 @@ import Testing
   func classicalCoreMLModelMatchesItsFormulas(name: String) async throws {
     let cases = try Self.cases("coreml.json", name, in: Self.classicalFolder)
     try await check("\(name).mlmodel", in: Self.classicalFolder, cases, .cpuOnly, isDouble: true)
+  }
+
+  @Test(arguments: tiesONNX) func tiedScoresOfONNXModelsMatchExactArithmetic(name: String) async throws {
+    try await check(
+      "\(name).onnx", in: Self.tieFolder, try Self.cases("expected.json", name, in: Self.tieFolder), .cpuOnly)
+  }
+
+  @Test(arguments: tiesCoreML) func tiedScoresOfCoreMLModelsMatchExactArithmetic(name: String) async throws {
+    try await check(
+      "\(name).mlmodel", in: Self.tieFolder, try Self.cases("coreml.json", name, in: Self.tieFolder), .cpuOnly,
+      isDouble: true)
   }
 
   @Test(arguments: onnx) func onnxModelMatchesONNXRuntime(name: String) async throws {
