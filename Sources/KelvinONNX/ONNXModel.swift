@@ -274,11 +274,21 @@ struct ONNXValueInfo {
   var kind = Kind.other
   /// Whether the value is optional.
   var isOptional = false
+  /// Whether the file declares any type.
+  var isTyped = false
   /// The element type of a tensor, or of a sequence of tensors; nil for other values.
   var elementType: Int?
   /// The sizes; nil if the rank is not known.
   var sizes: [Size]?
   let offset: Int
+
+  /// Whether the file declares no type, or a tensor without an element type.
+  var hasUnknownType: Bool { !isTyped || elementType == 0 }
+
+  /// Whether the value is a tensor of numbers whose rank the file does not declare.
+  var hasUnknownRank: Bool {
+    if case .tensor = kind { elementType != ONNXSchema.TensorProto.DataType.string && sizes == nil } else { false }
+  }
 
   init(_ message: WireMessage) throws(FormatError) {
     typealias Fields = ONNXSchema.ValueInfoProto
@@ -290,6 +300,7 @@ struct ONNXValueInfo {
       case Fields.docString: summary = try field.string()
       case Fields.type:
         var type = try field.message()
+        isTyped = type.bytes.count > 0
         if let optional = try type.message(ONNXSchema.TypeProto.optionalType)?
           .message(ONNXSchema.TypeProto.Optional.elemType)
         {

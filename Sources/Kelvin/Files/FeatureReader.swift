@@ -88,7 +88,7 @@ package struct FeatureReader {
   }
 
   private func list(_ features: [Feature]) -> String {
-    features.isEmpty ? "no inputs" : features.map { "'\($0.name)' (\($0.type.text))" }.joined(separator: ", ")
+    features.isEmpty ? "no inputs" : features.map { "'\($0.name)' (\($0.typeText))" }.joined(separator: ", ")
   }
 
   private func value(_ text: String, for feature: Feature) throws -> FeatureValue {
@@ -190,8 +190,9 @@ package struct FeatureReader {
     _ tensor: Tensor, _ feature: Feature, _ scalar: ScalarType, _ dimensions: [Dimension]
   ) throws -> FeatureValue {
     let fits =
-      tensor.shape.rank == dimensions.count
-      && zip(tensor.shape.dimensions, dimensions).allSatisfy { $1.accepts(size: $0) }
+      feature.takesAnyShape
+      || tensor.shape.rank == dimensions.count
+        && zip(tensor.shape.dimensions, dimensions).allSatisfy { $1.accepts(size: $0) }
     guard fits else {
       let remedy =
         tensor.shape.rank == dimensions.count - 1
@@ -213,7 +214,7 @@ package struct FeatureReader {
   }
 
   func mismatch(_ feature: Feature, _ got: String, _ remedy: String) -> ModelError {
-    ModelError(.featureType, "input '\(feature.name)': expected \(feature.type.text), got \(got); \(remedy)")
+    ModelError(.featureType, "input '\(feature.name)': expected \(feature.typeText), got \(got); \(remedy)")
   }
 }
 

@@ -30,7 +30,7 @@ package struct FeatureBinding: Sendable {
       }
       guard case .tensor(_, let dimensions) = feature.type, feature.hasOpenSizes,
         let array = provider.featureValue(for: feature.name)?.multiArrayValue,
-        dimensions.contains(where: \.isFlexible) || array.shape.count != dimensions.count
+        feature.takesAnyShape || dimensions.contains(where: \.isFlexible) || array.shape.count != dimensions.count
       else { continue }
       try check(Shape(array.shape), of: feature, dimensions)
       shapes[feature.name] = Shape(array.shape)

@@ -194,7 +194,7 @@ extension Feature {
   /// Whether its sizes can differ between predictions.
   fileprivate var isFlexible: Bool {
     switch type {
-    case .tensor(_, let dimensions): dimensions.contains(where: \.isFlexible)
+    case .tensor(_, let dimensions): takesAnyShape || dimensions.contains(where: \.isFlexible)
     case .image(let image): image.isFlexible
     default: false
     }

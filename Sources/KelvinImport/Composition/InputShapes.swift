@@ -42,6 +42,10 @@ package func resolveInputTypes(
         image.accepts(.init(width: shape[3], height: shape[2]))
       else { throw mismatch(feature, shape, file) }
       types[feature.name] = TensorType(image.scalar, shape)
+    case .tensor where feature.takesAnyShape && given[feature.name] == nil:
+      throw FormatError(
+        .shapes, file: file, place: "input '\(feature.name)'", "the model does not declare its shape",
+        remedy: "give its shape (--shape \(feature.name)=…)")
     case .tensor(let scalar, let dimensions), .state(let scalar, let dimensions):
       var sizes: [Int] = []
       for (axis, dimension) in dimensions.enumerated() {
@@ -51,7 +55,8 @@ package func resolveInputTypes(
           guard let size = bound[name] ?? standard else {
             throw FormatError(
               .shapes, file: file, place: "input '\(feature.name)'",
-              "the size of dimension '\(name)' (axis \(axis)) is not known", remedy: "give the input's shape")
+              "the size of dimension '\(name)' (axis \(axis)) is not known",
+              remedy: "give the input's shape (--shape \(feature.name)=…)")
           }
           sizes.append(size)
         }
