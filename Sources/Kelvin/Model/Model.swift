@@ -215,18 +215,12 @@ extension Model {
   ) throws(ModelError) -> (values: DictionaryFeatureProvider, madeUp: [String]) {
     var completed = values.dictionary
     var madeUp: [String] = []
-    for graph in loaded.graphs.compactMap({ $0?.context.graph }) {
-      let tensors = try ModelError.wrapping {
-        try madeUpInputs(for: graph, features: function.inputs, seed: seed)
-      }
-      for (id, tensor) in zip(graph.inputs, tensors) {
-        let feature = function.inputs.first { $0.name == graph[id].name }
-        guard let feature, completed[feature.name] == nil, !feature.isOptional, feature.defaultValue == nil else {
-          continue
-        }
-        completed[feature.name] = FeatureValue(multiArray: MultiArray(tensor))
-        madeUp.append("input '\(feature.name)' is made up (\(tensor.type), seed \(seed))")
-      }
+    let made = try ModelError.wrapping { try loaded.madeUpValues(seed: seed, besides: values.featureNames) }
+    for feature in function.inputs {
+      guard let value = made[feature.name], completed[feature.name] == nil else { continue }
+      completed[feature.name] = value
+      let type = value.multiArrayValue.map { "\($0.tensor.type)" } ?? feature.typeText
+      madeUp.append("input '\(feature.name)' is made up (\(type), seed \(seed))")
     }
     return (DictionaryFeatureProvider(dictionary: completed), madeUp)
   }

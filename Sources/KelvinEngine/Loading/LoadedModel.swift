@@ -25,7 +25,7 @@ package struct LoadedModel: Sendable {
   package let remarks: [String]
   /// The entries of `remarks` about data-dependent sizes.
   package let sizeRemarks: [String]
-  private var site: LoadContext
+  var site: LoadContext
 
   package var functionName: String { site.function }
   package var options: LoadOptions { site.options }
