@@ -56,7 +56,7 @@ struct ONNXModel {
   }
 
   private mutating func addOperatorSet(_ message: WireMessage) throws(FormatError) {
-    var (domain, version) = ("", 1)
+    var (domain, version) = ("", 0)
     var reader = message.fields()
     while let field = try reader.next() {
       switch field.number {
@@ -213,6 +213,8 @@ struct ONNXAttribute {
   init(float: Float) { self.float = float }
 
   init(integers: [Int]) { self.integers = integers }
+
+  init(floats: [Float]) { self.floats = floats }
 
   init(tensor: ONNXTensor) { self.tensor = tensor }
 
