@@ -27,6 +27,13 @@ enum ONNXFile {
     return field(1, 8) + field(7, graph) + field(8, field(1, "") + field(2, 17))
   }
 
+  /// `y = max(x, 0)` for a float32 input `x` without a shape.
+  static func unranked() -> [UInt8] {
+    func value(_ name: String) -> [UInt8] { field(1, name) + field(2, field(1, field(1, 1))) }
+    let graph = field(1, node("Relu", ["x"], "y")) + field(2, "graph") + field(11, value("x")) + field(12, value("y"))
+    return field(1, 8) + field(7, graph) + field(8, field(1, "") + field(2, 17))
+  }
+
   /// `y = max(x, 0)` of so many numbers.
   static func rectifier(_ size: Int) -> [UInt8] { rectifiers([(input: "x", output: "y")], [1, size]) }
 
