@@ -189,6 +189,9 @@ struct BenchCommand: ParsableCommand, ModelCommand {
     }
   }
 
+  /// The seconds of a phase for each configuration, unless the command line says how much to measure.
+  private static let phaseLimit = 15.0
+
   func run() throws {
     if let calibrate { return try fitEnvelope(to: calibrate) }
     var workload = try adjustedWorkload()
@@ -210,6 +213,8 @@ struct BenchCommand: ParsableCommand, ModelCommand {
     let earlier = try compare.map { (name: $0, document: try Benchmark.Baseline(contentsOf: URL(filePath: $0))) }
     var benchmark = Benchmark(workload: workload, configurations: try configurations())
     benchmark.checksAgreement = !noAgreement
+    let isCounted = iterations != nil || rounds != nil || warmSeconds != nil || duration != nil
+    if !isCounted, !self.workload.hasSuffix(".json") { benchmark.phaseLimit = Self.phaseLimit }
     benchmark.thermalEnvelope = envelope
     benchmark.simulatedHeat = simulateHeat.map { .init(envelope: $0, speed: heatSpeed ?? 1) }
     benchmark.journal = journal
