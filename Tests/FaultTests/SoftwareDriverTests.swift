@@ -11,7 +11,7 @@ import Testing
   /// A call of each prediction, by interface.
   static let call: [Interface: String] = [.vulkan: "vkWaitForFences", .opencl: "clEnqueueNDRangeKernel"]
 
-  /// The call takes ten times its limit, and uses the processor all the time.
+  /// The call takes several times its limit, and uses the processor all the time.
   @Test(arguments: Tier.some(1, of: Interface.allCases))
   func driverThatComputesForLongIsNotHung(interface: Interface) async {
     await #expect(processExitsWith: .success) { [interface] in
@@ -22,9 +22,9 @@ import Testing
       _ = try predictor.answer(input)
       let device = try #require(machine.device)
       #expect(device.info.kind == .software)
-      device.health.allowNoMore(than: 0.1)
+      device.health.allowNoMore(than: 0.2)
       let function = try #require(SoftwareDriverTests.call[interface])
-      faulty_order(FaultyFault.computing(in: function, milliseconds: 1000))
+      faulty_order(FaultyFault.computing(in: function, milliseconds: 800))
       #expect(distance(try predictor.answer(input), expected) < 1e-4)
       #expect(faulty_failures() == 1)
       #expect(device.health.failure == nil && predictor.loaded.fallback.remarks.isEmpty)
