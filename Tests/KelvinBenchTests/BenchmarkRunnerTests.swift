@@ -44,7 +44,8 @@ struct BenchmarkRunnerTests {
     let result = try bench(try context(cpu: 1, gpu: 1), oneShot, units: ["cpu"], options: options)
     #expect(result.configurations[0].warm?.count == 2 * PairedComparison.fewestPairs)
     #expect(
-      result.notes.contains { $0.hasPrefix("warm inferences: 6 of 12 rounds, because they took 36") }, "\(result.notes)")
+      result.notes.contains { $0.hasPrefix("warm inferences: 6 of 12 rounds, because they took 36") }, "\(result.notes)"
+    )
     let quick = try bench(try context(cpu: 1e-3, gpu: 1), oneShot, units: ["cpu"], options: options)
     #expect(quick.configurations[0].warm?.count == 24)
   }

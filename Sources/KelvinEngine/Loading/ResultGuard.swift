@@ -24,7 +24,7 @@ package final class ResultGuard: Sendable {
   /// Keeps all that are made from now on, for a process that reports at its end.
   package static func keepAll() { kept.withLock { $0 = $0 ?? [] } }
 
-  /// Those that were kept.
+  /// The objects that were kept.
   package static var all: [ResultGuard] { kept.withLock { $0 ?? [] } }
 
   /// Records a prediction before its results are returned, and checks its devices if a check is due.
