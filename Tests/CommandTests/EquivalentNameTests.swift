@@ -43,6 +43,9 @@ import Testing
     let one = array("one.npy", [1, 2])
     let result = predict([(Self.composed, "y")], ["--input", "\(Self.decomposed)=\(one)"])
     #expect(result.status == 65 && result.errors.contains("the model has no input 'e\\u{301}'"), "\(result)")
+    let shaped = predict(
+      [(Self.composed, "y")], ["--input", "\(Self.composed)=\(one)", "--shape", "\(Self.decomposed)=1x2"])
+    #expect(shaped.status == 65 && shaped.errors.contains("no such input"), "\(shaped)")
     #expect(predict([(Self.decomposed, "y")], ["--input", "\(Self.decomposed)=\(one)"]).status == 0)
   }
 

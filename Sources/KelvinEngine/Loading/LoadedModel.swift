@@ -1,3 +1,4 @@
+import KelvinBasics
 import KelvinDevices
 import KelvinFeatures
 package import KelvinGraph
@@ -63,8 +64,14 @@ package struct LoadedModel: Sendable {
 
   /// - Throws: the errors of `init(path:options:inventory:)`; `DynamicShapeControlFlow`.
   private init(
-    _ program: ModelProgram, _ function: Function, _ options: LoadOptions, _ inventory: DeviceInventory
+    _ program: ModelProgram, _ function: Function, _ given: LoadOptions, _ inventory: DeviceInventory
   ) throws {
+    var options = given
+    // A caller's names are compared by their bytes.
+    options.shapes = Dictionary(
+      given.shapes.map { name, shape in
+        (function.inputs.first { $0.isNamed(name) }?.name ?? ExactString(name).escaped, shape)
+      }, uniquingKeysWith: { first, _ in first })
     let inputNames = Set(function.inputs.map(\.name))
     if let unknown = options.shapes.keys.sorted().first(where: { !inputNames.contains($0) }) {
       throw RuntimeError.invalidInput(

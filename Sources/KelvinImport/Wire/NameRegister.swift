@@ -6,7 +6,7 @@ import Synchronization
 /// Graphs and functions compare names as Swift strings, by canonical equivalence. The register returns names for which
 /// both comparisons agree: the first of several canonically equivalent names stays as it is, and the others are
 /// escaped (``ExactString/escaped``).
-final class NameRegister: Sendable {
+package final class NameRegister: Sendable {
   private struct Known {
     /// The bytes that each returned name stands for.
     var bytes: [String: ExactString] = [:]
@@ -15,8 +15,10 @@ final class NameRegister: Sendable {
 
   private let known = Mutex(Known())
 
+  package init() {}
+
   /// Returns the name for a name in the file.
-  func name(_ given: String) -> String {
+  package func name(_ given: String) -> String {
     // Only a string outside ASCII has equivalents, and only one with a backslash equals an escaped name.
     guard !given.utf8.allSatisfy({ $0 < 0x80 && $0 != UInt8(ascii: "\\") }) else { return given }
     let exact = ExactString(given)
