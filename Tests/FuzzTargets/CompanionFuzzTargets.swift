@@ -30,6 +30,9 @@ extension FuzzTarget {
         for example in images { _ = try example.labelMap(of: image) }
       } catch let error as ImageError { throw VisionError.image(error) }
     },
+    FuzzTarget("curves", VisionError.self, .json, longest: 1024, seeds: Seeds.document("model.curves.json")) { bytes in
+      _ = try PrecisionRecallCurves(contentsOf: companion("model.curves.json", bytes)).identifiers
+    },
     // Lines of images and classes, or a document.
     FuzzTarget(
       "labelled", VisionError.self, longest: 512, seeds: Seeds.texts("image,label\na.png,cat\nb.jpg,\"a dog\"\n")

@@ -21,6 +21,15 @@ extension FuzzTarget {
     FuzzTarget("image", ImageError.self, longest: 2048, trials: 100, seeds: Seeds.images) { bytes in
       _ = try ImageFile.decode(bytes, name: "image", maximumPixels: mostPixels)
     },
+    FuzzTarget("bmp", ImageError.self, longest: 2048, seeds: Seeds.files([".bmp"], in: "Tests/Images/files")) { bytes in
+      _ = try ImageFile.decode(bytes, name: "image", maximumPixels: mostPixels)
+    },
+    // The label map of an image of `SegmentedImages`.
+    FuzzTarget("labelmap", ImageError.self, longest: 2048, seeds: Seeds.files(["palette.png"], in: "Tests/Images/files")) {
+      bytes in
+      let map = try IndexedPNG.decode(Array(bytes), name: "map.png")
+      precondition(map.values.count == map.width * map.height)
+    },
   ]
 
   static let cache = [

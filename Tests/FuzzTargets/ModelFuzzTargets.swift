@@ -43,6 +43,14 @@ extension FuzzTarget {
       MemoryFolder.write(bytes, to: "\(folder)/model.mil")
       try build(readModel(at: folder))
     },
+    // The description of a compiled model's features.
+    FuzzTarget("metadata", FormatError.self, .json, longest: 2048, seeds: Seeds.document("metadata.json")) { bytes in
+      let folder = MemoryFolder.path("metadata.mlmodelc")
+      let program = Seeds.files(["model.mil"], in: "Tests/Vectors/Compiled/accumulate.mlmodelc").first ?? []
+      program.withUnsafeBytes { MemoryFolder.write($0, to: "\(folder)/model.mil") }
+      MemoryFolder.write(bytes, to: "\(folder)/metadata.json")
+      _ = try readModel(at: folder)
+    },
     FuzzTarget("weights", FormatError.self, longest: 256, seeds: Package.plain.weights.map { [$0] } ?? []) {
       try build(Package.plain, weights: $0)
     },

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The axes along which operators can be cut.
-struct PartAxisTests {
+struct SplitAxisTests {
   @Test(arguments: Tier.sample(400, of: ConformanceCase.all))
   func splitNodeGivesTheSameResult(_ testCase: ConformanceCase) throws {
     let (graph, reference) = (testCase.graph, ReferenceDevice())
