@@ -57,7 +57,7 @@ struct TableInputs: Sendable {
     var used: Set<Int> = []
     for feature in function.inputs {
       try Self.check(feature)
-      let names = given?[exact: feature.name]
+      let names = given?.first { feature.isNamed($0.key) }?.value
       guard let source = try Self.source(feature, names, indices, table) else {
         guard feature.isOptional || feature.defaultValue != nil else {
           throw Self.missing(feature, columns, table, canBeNamed: given != nil)

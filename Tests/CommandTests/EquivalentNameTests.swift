@@ -33,6 +33,9 @@ import Testing
         #expect(firstNumber(outputs?[name]?["file"]?.text ?? "") == number, "\(name): \(result)")
       }
     }
+    let shapes = ["--shape", "\(Self.composed)=1x2", "--shape", "\(Self.decomposed)=1x2"]
+    let shaped = predict([(Self.composed, "y"), (Self.decomposed, "z")], given.flatMap { $0 } + shapes)
+    #expect(shaped.status == 0, "\(shaped)")
     let shown = predict(
       [(Self.composed, "y"), (Self.decomposed, "z")],
       ["--input", "\(Self.composed)=\(one)", "--input", "e\\u{301}=\(two)"])

@@ -130,8 +130,9 @@ struct TableOptions: ParsableArguments {
 
   private func columnLists() throws -> [String: [String]] {
     var lists: [String: [String]] = [:]
-    for item in columns where lists.updateValue(Self.names(item.text), forKey: item.name) != nil {
-      throw UsageError("--columns names '\(item.name)' twice")
+    for item in columns {
+      guard lists[exact: item.name] == nil else { throw UsageError("--columns names '\(item.name)' twice") }
+      lists[exact: item.name] = Self.names(item.text)
     }
     return lists
   }
