@@ -173,7 +173,7 @@ let package = Package(
     .target(
       name: "ConformanceChecks", dependencies: ["KelvinBasics", "KelvinGraph", "KelvinDevices", "KelvinConformance"],
       path: "Tests/ConformanceChecks", swiftSettings: strict),
-    test("KelvinBasicsTests", "KelvinBasics"),
+    test("KelvinBasicsTests", "KelvinBasics", "TestSupport"),
     test(
       "KelvinGraphTests", "GraphParsing", "KelvinBasics", "KelvinGraph", "KelvinPasses", "KelvinDevices",
       "KelvinConformance",
