@@ -13,9 +13,11 @@ package enum LocalFile {
 
   /// Reads a small file.
   ///
+  /// - Parameter folder: The folder that the file was found in; no link below it is followed. Nil for a file that the
+  ///   user names.
   /// - Throws: `ModelError` with code `io`, also for a file larger than `largestDocument`.
-  package static func read(_ path: String) throws(ModelError) -> Data {
-    let file = try ModelError.wrapping { try OpenFile(path) }
+  package static func read(_ path: String, below folder: String? = nil) throws(ModelError) -> Data {
+    let file = try ModelError.wrapping { try OpenFile(path, below: folder) }
     guard file.byteCount <= largestDocument else {
       throw ModelError(
         .io, "'\(path)' has \(file.byteCount) bytes, at most \(largestDocument) are read; is it the right file?")

@@ -77,7 +77,7 @@ struct ImageRun<Answer: Sendable> {
     let path = files[index].path
     if let fault = files[index].fault { return Result(path: path, error: describe("'\(path)': \(fault)")) }
     do {
-      let image = try ahead.take(index)?.get() ?? DecodedImage(named: path, orientation: orientation)
+      let image = try ahead.take(index)?.get() ?? DecodedImage(files[index], orientation: orientation)
       return Result(path: path, answer: try look(index, image))
     } catch let error as ImageError where error.code != .decoderMissing && error.code != .encodingFailed {
       return Result(path: path, error: describe(error))
