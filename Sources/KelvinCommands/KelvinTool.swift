@@ -42,11 +42,7 @@ struct KelvinTool: ParsableCommand {
     ModelsOfProcess.keep()
     do {
       var command = try parseAsRoot(Self.arguments)
-      if let limited = command as? any LimitedCommand {
-        try limited.limits.bounding { try command.run() }
-      } else {
-        try command.run()
-      }
+      try LimitOptions.bounding(command) { try command.run() }
     } catch {
       reportDevices()
       exit(reporting: error)

@@ -2,10 +2,11 @@ import ArgumentParser
 import Kelvin
 import KelvinBasics
 
-struct DevicesCommand: ParsableCommand {
+struct DevicesCommand: ParsableCommand, LimitedCommand {
   static let configuration = CommandConfiguration(
     commandName: "devices", abstract: "List the devices of this machine, and why others are not available.")
 
+  @OptionGroup var limits: LimitOptions
   @OptionGroup var output: OutputOptions
 
   func run() throws {

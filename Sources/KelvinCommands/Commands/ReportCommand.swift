@@ -3,7 +3,7 @@ import FoundationEssentials
 import Kelvin
 import KelvinMeasuring
 
-struct ReportCommand: ParsableCommand {
+struct ReportCommand: ParsableCommand, LimitedCommand {
   static let configuration = CommandConfiguration(
     commandName: "report", abstract: "Evaluate the journal of a benchmark, and write its report.",
     discussion: """
@@ -22,6 +22,7 @@ struct ReportCommand: ParsableCommand {
 
   @OptionGroup var spreadsheet: SpreadsheetOption
 
+  @OptionGroup var limits: LimitOptions
   @OptionGroup var output: OutputOptions
 
   func run() throws {

@@ -2,7 +2,7 @@ import ArgumentParser
 import Kelvin
 import KelvinBasics
 
-/// The limits of time and memory for a command, for use with untrusted models.
+/// The limits of time and memory for a command, for use with untrusted files.
 struct LimitOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -14,13 +14,16 @@ struct LimitOptions: ParsableArguments {
     help: ArgumentHelp(
       """
       Stop with exit status 75 if the command needs more host memory than this: 512MB, 4GB. Mapped files do not \
-      count. (default: the machine's memory)
+      count. (default: nine tenths of the free memory)
       """, valueName: "size"), transform: bytes)
   var maxMemory: Int?
 
-  /// Runs a command's work within the limits.
-  func bounding(_ work: () throws -> Void) throws {
-    let limits = WorkBudget.Limits(seconds: maxSeconds, bytes: maxMemory)
+  private var limits: WorkBudget.Limits { WorkBudget.Limits(seconds: maxSeconds, bytes: maxMemory) }
+
+  /// Runs a command's work within its limits, or within those of the machine.
+  static func bounding(_ command: any ParsableCommand, _ work: () throws -> Void) throws {
+    let chosen = (command as? any LimitedCommand)?.limits.limits ?? WorkBudget.Limits()
+    let limits = chosen.withinFreeMemory()
     guard limits != WorkBudget.Limits() else { return try work() }
     let budget = WorkBudget(limits)
     LimitGuard.watch(budget)

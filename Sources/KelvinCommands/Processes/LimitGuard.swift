@@ -16,6 +16,7 @@ enum LimitGuard {
     queue.async {
       for _ in 0..<timeLimit {
         repeat { usleep(UInt32(interval * 1e6)) } while !budget.measuresSpent
+        if budget.isFarOver { break }
       }
       Console.lastError(budget.excess?.description ?? "a limit was reached")
       _exit(ExitCode.limit.rawValue)
