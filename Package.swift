@@ -251,9 +251,9 @@ let package = Package(
       name: "FuzzTargets",
       dependencies: [
         "CFakeNVML", "GraphParsing", "KelvinCommands", "KelvinBasics", "KelvinBench", "KelvinDevices", "KelvinFeatures",
-        "KelvinCoreML", "KelvinEngine", "KelvinGraph", "KelvinImages", "KelvinImport", "KelvinMeasurements",
-        "KelvinONNX", "KelvinPasses", "KelvinPlanning",
-        "KelvinProfiler", "KelvinReference", "KelvinRuntime", "KelvinText", "KelvinThermal", "KelvinVision",
+        "KelvinCoreML", "KelvinEngine", "KelvinGraph", "KelvinHostOperations", "KelvinImages", "KelvinImport",
+        "KelvinIndex", "KelvinMeasurements", "KelvinONNX", "KelvinPasses", "KelvinPlanning", "KelvinProfiler",
+        "KelvinReference", "KelvinRuntime", "KelvinText", "KelvinThermal", "KelvinVision",
         "KelvinCollections",
       ],
       path: "Tests/FuzzTargets", exclude: ["Seeds"], swiftSettings: strict),
