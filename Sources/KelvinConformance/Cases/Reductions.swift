@@ -100,6 +100,13 @@ extension ConformanceCase {
   package static let argReduce: [ConformanceCase] =
     [
       node("maximum", ArgReduce(.maximum, axis: 1, keepsDimensions: false), .input([3, 7, 5])),
+      node("maximum of long rows", ArgReduce(.maximum, axis: 1, keepsDimensions: false), .input([5, 203])),
+      node(
+        "first of equals in long rows", ArgReduce(.minimum, axis: 1, keepsDimensions: false),
+        .exactly(Tensor((0..<406).map { Float(-($0 % 29)) }, [2, 203]))),
+      node(
+        "last of equals in long rows", ArgReduce(.maximum, axis: 1, keepsDimensions: false, takesLast: true),
+        .exactly(Tensor((0..<406).map { $0 % 83 == 7 ? Float.nan : Float($0 % 29) }, [2, 203]))),
       node("minimum", ArgReduce(.minimum, axis: 2, keepsDimensions: true), .input([2, 3, 11])),
     ]
     + [ArgReduce.Function.maximum, .minimum].flatMap { function in
