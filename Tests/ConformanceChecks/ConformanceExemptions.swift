@@ -6,6 +6,9 @@ extension ConformanceExemption {
     ["chain of computed filters", "chain of computed filters in groups"].map {
       ConformanceExemption(.named($0), on: "opencl", "weights that are not constant")
     }
+    + ["vulkan", "opencl"].map {
+      ConformanceExemption(.named("linear computed weights"), on: $0, "weights that are not constant")
+    }
     + rowsWithoutVectors.map {
       ConformanceExemption(
         .named("attention \($0)"), on: "vulkan", of: .software, "operands that are not aligned to vectors of 4")
