@@ -19,14 +19,14 @@ final class Canary {
   /// Returns the chain of a device; nil if the device does not support additions.
   ///
   /// - Throws: the errors of compiling and of making buffers.
-  init?(on device: any Device) throws(DeviceError) {
+  init?(on device: any Device, _ watchdog: Watchdog) throws(DeviceError) {
     let graph = Self.graph
     guard device.support(for: graph.nodes[0], in: graph, precision: .full).isSupported else { return nil }
     self.device = device.info.id
     let executable = try device.compile(
       Segment(
         graph: graph, precision: .full, threads: 1, isDeterministic: true, weights: NoPackedWeights(),
-        blobs: NoBlobCache()))
+        blobs: NoBlobCache(), watchdog: watchdog))
     let byteCount = Self.count * MemoryLayout<Float>.size
     let memory = try device.makeBuffer(byteCount: 3 * bufferAlignment)
     let slices = (0..<3).map { BufferSlice(memory, offset: $0 * bufferAlignment, byteCount: byteCount) }
@@ -90,9 +90,14 @@ package final class CanaryCheck: Sendable {
   }
 
   private let device: any Device
+  private let watchdog: Watchdog
   private let state = DeviceLock(State())
 
-  package init(_ device: any Device) { self.device = device }
+  /// - Parameter watchdog: the time limits of the model that the check belongs to.
+  package init(_ device: any Device, _ watchdog: Watchdog) {
+    self.device = device
+    self.watchdog = watchdog
+  }
 
   /// Checks the device.
   ///
@@ -101,7 +106,7 @@ package final class CanaryCheck: Sendable {
   package func run() throws(DeviceError) -> Double {
     try state.withLock(device.health) { (state) throws(DeviceError) in
       if state.canary == nil, !state.isMissing {
-        state.canary = try Canary(on: device)
+        state.canary = try Canary(on: device, watchdog)
         state.isMissing = state.canary == nil
       }
       guard let canary = state.canary else { return .infinity }

@@ -182,7 +182,7 @@ extension DeviceHealth {
       DriverThread.beat()
       if isOver { return end(submission, watchedFor: now() - began) }
       results.doubt()
-      signs.look(at: now(), self)
+      signs.look(at: now(), self, isWaiting: true)
       guard deadline(of: submission, signs) <= now() else { continue }
       let failure = DeviceError.hung(device, place, seconds: submission.allowance.seconds(self))
       takeOut(failure)

@@ -14,8 +14,11 @@ struct LifeSigns {
   private(set) var latest = -Double.infinity
 
   /// Compares the processor time with that of the previous look.
-  mutating func look(at moment: Double, _ health: DeviceHealth) {
-    guard let used = health.processorTime?() else { return }
+  ///
+  /// - Parameter isWaiting: whether the calling thread waits for the driver, so that its own time is not the driver's.
+  mutating func look(at moment: Double, _ health: DeviceHealth, isWaiting: Bool) {
+    guard let all = health.processorTime?() else { return }
+    let used = isWaiting ? all - DriverProcessorTime.ofCaller : all
     if let look, moment > look.moment, used - look.used >= Self.share * (moment - look.moment) { latest = moment }
     look = (moment, used)
   }
@@ -43,6 +46,13 @@ package enum DriverProcessorTime {
       guard clock_gettime(clock(of: thread), &time) == 0 else { return sum }
       return sum + Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
     }
+  }
+
+  /// The seconds that the calling thread has used.
+  static var ofCaller: Double {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
   }
 
   /// The processor-time clock of a thread of this process, as the kernel encodes it.

@@ -49,7 +49,8 @@ extension NodeProfiler {
     guard !isCancelled else { return }
     observe(.init(phase: "planning with what was measured", fraction: 0.8))
     let runs = measured.usable
-    if allows(runs, mixes: 1, checkBudget(runs)), let best = try bestPlan(measured) {
+    guard allows(runs, mixes: 1, checkBudget(runs)) else { return }
+    if let best = try bestPlan(measured) {
       do {
         measured.tried = [try PlanMeasurement(best, context, request, inputs: inputs, memory: ExecutionContext())]
       } catch {

@@ -51,7 +51,7 @@ struct LoadContext: Sendable {
     (inventory, costs, remarks) = try options.price(present, cache)
     self.options = options
     fallback = DeviceFallback(present, options.request)
-    guardian = ResultGuard(present, fallback, isOn: options.checksResults)
+    guardian = ResultGuard(present, fallback, options)
   }
 
   /// Runs the passes that the options request on a graph.

@@ -12,10 +12,13 @@ package final class ResultGuard: Sendable {
 
   package let fallback: DeviceFallback
 
-  init(_ inventory: DeviceInventory, _ fallback: DeviceFallback, isOn: Bool) {
+  private let watchdog: Watchdog
+
+  init(_ inventory: DeviceInventory, _ fallback: DeviceFallback, _ options: LoadOptions) {
     self.inventory = inventory
+    watchdog = options.watchdog
     self.fallback = fallback
-    self.isOn = isOn
+    isOn = options.checksResults
     Self.kept.withLock { $0?.append(self) }
   }
 
@@ -48,7 +51,7 @@ package final class ResultGuard: Sendable {
 
   private func check(_ device: any Device) throws(DeviceError) -> Double {
     let canary = canaries.withLock { canaries in
-      let known = canaries[ObjectIdentifier(device)] ?? CanaryCheck(device)
+      let known = canaries[ObjectIdentifier(device)] ?? CanaryCheck(device, watchdog)
       canaries[ObjectIdentifier(device)] = known
       return known
     }
