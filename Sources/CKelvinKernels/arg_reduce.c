@@ -11,56 +11,50 @@ static void arg_reduce_store(void *y, size_t element, size_t i, size_t position)
   }
 }
 
-/* Joins element `value` at `k` with the best of a lane. */
-static inline void arg_reduce_join(
-  float value, uint32_t k, float *best, uint32_t *place, const bool takes_last) {
-  bool unordered = isnan(value), was_unordered = isnan(*best);
-  bool better = value > *best || (unordered && !was_unordered);
-  if (takes_last) better |= value == *best || (unordered && was_unordered);
-  *best = better ? value : *best;
-  *place = better ? k : *place;
-}
-
 enum { arg_reduce_lanes = 32 };
 
-/* The position of the best element of a contiguous row: the best of each lane first, then the best lane. */
-static inline size_t arg_reduce_row(const float *x, size_t length, const float sign, const bool takes_last) {
-  float best[arg_reduce_lanes];
-  uint32_t place[arg_reduce_lanes];
-  for (uint32_t i = 0; i < arg_reduce_lanes; i++) {
-    best[i] = sign * x[i];
-    place[i] = i;
-  }
+/* The position of the best element of a contiguous row: its value is found first, by lanes. */
+static size_t arg_reduce_row(const float *x, size_t length, float sign, bool takes_last) {
+  float lanes[arg_reduce_lanes];
+  uint32_t unordered[arg_reduce_lanes] = {0};
+  for (size_t i = 0; i < arg_reduce_lanes; i++) lanes[i] = -INFINITY;
   size_t whole = length / arg_reduce_lanes * arg_reduce_lanes;
-  for (size_t k = arg_reduce_lanes; k < whole; k += arg_reduce_lanes)
-    for (uint32_t i = 0; i < arg_reduce_lanes; i++)
-      arg_reduce_join(sign * x[k + i], (uint32_t)k + i, best + i, place + i, takes_last);
-  for (size_t k = whole; k < length; k++)
-    arg_reduce_join(sign * x[k], (uint32_t)k, best + k % arg_reduce_lanes, place + k % arg_reduce_lanes, takes_last);
-  size_t chosen = 0;
-  for (size_t i = 1; i < arg_reduce_lanes; i++) {
-    bool unordered = isnan(best[i]), was_unordered = isnan(best[chosen]);
-    bool same = best[i] == best[chosen] || (unordered && was_unordered);
-    bool comes_first = takes_last ? place[i] > place[chosen] : place[i] < place[chosen];
-    if (same ? comes_first : best[i] > best[chosen] || (unordered && !was_unordered)) chosen = i;
+  for (size_t k = 0; k < whole; k += arg_reduce_lanes)
+    for (size_t i = 0; i < arg_reduce_lanes; i++) {
+      float value = sign * x[k + i];
+      lanes[i] = value > lanes[i] ? value : lanes[i];
+      unordered[i] |= value != value;
+    }
+  for (size_t k = whole; k < length; k++) {
+    float value = sign * x[k];
+    lanes[k - whole] = value > lanes[k - whole] ? value : lanes[k - whole];
+    unordered[k - whole] |= value != value;
   }
-  return place[chosen];
+  float best = lanes[0];
+  uint32_t has_unordered = unordered[0];
+  for (size_t i = 1; i < arg_reduce_lanes; i++) {
+    best = lanes[i] > best ? lanes[i] : best;
+    has_unordered |= unordered[i];
+  }
+  for (size_t k = 0; k < length; k++) {
+    size_t place = takes_last ? length - 1 - k : k;
+    if (has_unordered ? isnan(x[place]) : sign * x[place] == best) return place;
+  }
+  return 0;
 }
 
 static void arg_reduce_rows(const ck_arg_reduce_args *a, size_t begin, size_t end) {
   float sign = a->minimum ? -1 : 1;
   for (size_t row = begin; row < end; row++) {
     const float *x = a->x + row * a->length;
-    size_t place =
-      a->takes_last ? arg_reduce_row(x, a->length, sign, true) : arg_reduce_row(x, a->length, sign, false);
-    arg_reduce_store(a->y, a->element, row, place);
+    arg_reduce_store(a->y, a->element, row, arg_reduce_row(x, a->length, sign, a->takes_last));
   }
 }
 
 void ck_arg_reduce_run(const void *args, size_t begin, size_t end, void *scratch) {
   (void)scratch;
   const ck_arg_reduce_args *a = args;
-  if (a->inner == 1 && a->length >= arg_reduce_lanes && a->length <= UINT32_MAX) {
+  if (a->inner == 1 && a->length >= arg_reduce_lanes) {
     arg_reduce_rows(a, begin, end);
     return;
   }
