@@ -1,6 +1,6 @@
 """Times every numeric operator of ONNX on the CPU device against ONNX Runtime, one thread each; README.md says more.
 
-Usage: operators.py [--library PATH] [--rounds N] [--seconds N] [--only WORD,…] [--name NAME]
+Usage: operators.py [--library PATH] [--rounds N] [--seconds N] [--only WORD,…] [--before JSON] [--name NAME]
 """
 
 import argparse
@@ -171,6 +171,7 @@ def parse():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.05, help="the fewest seconds of a round")
     parser.add_argument("--only", default="", help="words of titles, separated by commas")
+    parser.add_argument("--before", help="results of an earlier build, whose times are shown too")
     parser.add_argument("--name", default="operators", help="results/NAME.json and results/NAME.md are written")
     return parser.parse_args()
 
@@ -187,6 +188,11 @@ def main():
         for case in operator_cases.cases([word for word in arguments.only.split(",") if word]):
             entries.append(measure(case, arguments))
             print(operators_text.line(entries[-1]), flush=True)
+    if arguments.before:
+        with open(arguments.before) as file:
+            before = {operators_text.title(entry): entry.get("kelvin") for entry in json.load(file)["cases"]}
+        for entry in entries:
+            entry["before"] = before.get(operators_text.title(entry))
     result = {"date": date.today().isoformat(), "machine": report.machine([]), "loadAverageBefore": load,
               "rounds": arguments.rounds, "seconds": arguments.seconds, "cases": entries}
     report.save(arguments.name, result, operators_text.markdown(result))
