@@ -45,7 +45,7 @@ struct BenchCommand: ParsableCommand, ModelCommand {
 
   @Option(
     help: ArgumentHelp("The minimum time of warm inferences for each configuration.", valueName: "time"),
-    transform: TimeSpan.seconds)
+    transform: TimeSpan.secondsOrZero)
   var warmSeconds: Double?
 
   @Option(

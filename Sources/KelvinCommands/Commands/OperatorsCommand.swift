@@ -5,6 +5,7 @@ import KelvinConformance
 struct OperatorsCommand: ParsableCommand, LimitedCommand {
   static let configuration = CommandConfiguration(
     commandName: "operators", abstract: "List the operators and the devices that run them.",
+    usage: "kelvin operators [<options>]",
     discussion: """
       The command asks every device about each conformance case of an operator, as planning asks about a node.
       """)

@@ -14,6 +14,13 @@ enum TimeSpan {
   }
 }
 
+extension TimeSpan {
+  /// Parses a duration, or 0.
+  static func secondsOrZero(_ text: String) throws -> Double {
+    NumberText.number(text) == 0 ? 0 : try seconds(text)
+  }
+}
+
 /// Parses a number in decimal digits, as `NumberText` defines it.
 ///
 /// - Throws: `ValidationError` where the argument is not a number.
