@@ -62,7 +62,7 @@ import Testing
       "UPDATE facts SET value = '-1' WHERE name = 'dimensions'",
       "UPDATE facts SET value = '99999999999' WHERE name = 'dimensions'",
       "PRAGMA ignore_check_constraints = ON; INSERT INTO curves VALUES (1, 'other', 0.5, 0.5)",
-      "UPDATE labels SET name = printf('%.*c', 100000, 'x')",
+      "UPDATE labels SET name = printf('%.*c', 100000, 'x') || id",
     ])
   func impossibleValuesAreRefused(statements: String) throws {
     try fill()
@@ -174,7 +174,8 @@ import Testing
     if !ending.isEmpty { try fill() }
     #expect(mkfifo(fixture.file.path + ending, 0o600) == 0)
     for attempt in [{ _ = try fixture.writer() }, { _ = try IndexReader(fixture.file) }] {
-      #expect(throws: PhotoIndexError.self) { try attempt() }
+      let error = #expect(throws: PhotoIndexError.self) { try attempt() }
+      #expect(error?.description.contains("remove") == true, "\(error?.description ?? "")")
     }
   }
 

@@ -6,6 +6,7 @@ import KelvinMeasuring
 struct ReportCommand: ParsableCommand, LimitedCommand {
   static let configuration = CommandConfiguration(
     commandName: "report", abstract: "Evaluate the journal of a benchmark, and write its report.",
+    usage: "kelvin report [<options>] <journal>",
     discussion: """
       A benchmark records its measurements in a journal: in the file of --journal, or in the cache. All its results \
       can be computed again from the journal, even if the benchmark was interrupted.

@@ -14,7 +14,7 @@ struct LimitOptions: ParsableArguments {
     help: ArgumentHelp(
       """
       Stop with exit status 75 if the command needs more host memory than this: 512MB, 4GB. Mapped files do not \
-      count. (default: nine tenths of the free memory)
+      count. (default: nine tenths of the free memory, unless ulimit bounds it)
       """, valueName: "size"), transform: bytes)
   var maxMemory: Int?
 
@@ -23,7 +23,8 @@ struct LimitOptions: ParsableArguments {
   /// Runs a command's work within its limits, or within those of the machine.
   static func bounding(_ command: any ParsableCommand, _ work: () throws -> Void) throws {
     let chosen = (command as? any LimitedCommand)?.limits.limits ?? WorkBudget.Limits()
-    let limits = chosen.withinFreeMemory()
+    // Under `ulimit` the system refuses memory, and a timer of the limits might get none for its thread.
+    let limits = OutOfMemoryMessage.hasLimit ? chosen : chosen.withinFreeMemory()
     guard limits != WorkBudget.Limits() else { return try work() }
     let budget = WorkBudget(limits)
     LimitGuard.watch(budget)

@@ -90,6 +90,8 @@ package final class Database {
       case Int32(KELVIN_SQLITE_TOOBIG): (.unusable, "; it may have 64 MiB at most")
       case Int32(KELVIN_SQLITE_FULL): (.noSpace, "; make room and go on: what was written is kept")
       case Int32(KELVIN_SQLITE_BUSY): (.busy, "; another program keeps it locked: try again")
+      case Int32(KELVIN_SQLITE_CANTOPEN), Int32(KELVIN_SQLITE_IOERR):
+        (.io, "; if no program uses it, remove the files beside it that end in -journal, -wal and -shm")
       default: (.io, "")
       }
     throw PhotoIndexError(code, "cannot \(action) '\(path)': \(reason)\(remedy)")

@@ -39,6 +39,7 @@ private struct LabelQueryParser {
   private var position = 0
   private var depth = 0
   private static let deepest = 100
+  private static let mostShown = 200
   /// Each part of a query is one more call on the stack.
   private static let mostTokens = 1000
 
@@ -58,7 +59,8 @@ private struct LabelQueryParser {
   private func fault(_ reason: String) -> PhotoIndexError {
     PhotoIndexError(
       .query,
-      "cannot search for '\(text)': \(reason); words, \"words in order\", begin*, AND, OR, NOT and ( ) are understood")
+      "cannot search for '\(text.prefix(Self.mostShown))': \(reason); words, \"words in order\", begin*, AND, OR, NOT and ( ) "
+        + "are understood")
   }
 
   private mutating func tokenize() throws(PhotoIndexError) {
