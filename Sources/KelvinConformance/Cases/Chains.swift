@@ -98,7 +98,8 @@ extension ConformanceCase {
     ]
   }
 
-  /// The same for several groups and for three axes.
+  /// The same for several groups and for three axes. Without padding, because devices may multiply a padded zero by an
+  /// infinite filter.
   private static let groupedFilters = chain("of computed filters in groups") { chain throws(OperatorError) in
     let x = chain.input(.random(.float32, [2, 6, 7, 5], -1...1, &chain.random))
     let volume = chain.input(.random(.float32, [1, 4, 5, 6, 7], -1...1, &chain.random))
@@ -106,10 +107,10 @@ extension ConformanceCase {
     let single = try chain.add(Unary(.relu), chain.input(.random(.float32, [6, 1, 3, 3], -1...1, &chain.random)))
     let deep = try chain.add(Unary(.relu), chain.input(.random(.float32, [4, 5, 2, 3, 3], -1...1, &chain.random)))
     let cubes = try chain.add(Slice(starts: [0, 0, 0, 0, 0], counts: [4, 4, 2, 3, 3], steps: [1, 1, 1, 1, 1]), deep)
-    let cube = Window(kernel: [2, 3, 3], strides: [2, 1, 2], before: [1, 0, 1])
+    let cube = Window(kernel: [2, 3, 3], strides: [2, 1, 2])
     return [
       try chain.add(Convolution(window: Window(kernel: [3, 2]), groups: 2), x, pairs),
-      try chain.add(Convolution(window: Window(kernel: [3, 3], before: [1, 1]), groups: 6), x, single),
+      try chain.add(Convolution(window: Window(kernel: [3, 3]), groups: 6), x, single),
       try chain.add(ConvolutionTranspose(window: Window(kernel: [3, 3], strides: [2, 2]), groups: 3), x, single),
       try chain.add(Convolution(window: cube), volume, cubes),
       try chain.add(ConvolutionTranspose(window: cube), volume, deep),
