@@ -9,12 +9,12 @@ enum LimitGuard {
   /// The interval between two checks in seconds.
   private static let interval = 0.02
   /// The number of checks after a limit was reached before the process is ended.
-  private static let timeLimit = 50
+  private static let gracePeriod = 50
 
   /// Watches a budget for the life of the process.
   static func watch(_ budget: WorkBudget) {
     queue.async {
-      for _ in 0..<timeLimit {
+      for _ in 0..<gracePeriod {
         repeat { usleep(UInt32(interval * 1e6)) } while !budget.measuresSpent
       }
       Console.lastError(budget.excess?.description ?? "a limit was reached")
