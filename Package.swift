@@ -16,9 +16,29 @@ let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package
 func only(_ trait: String, _ name: String) -> Target.Dependency {
   .target(name: name, condition: .when(traits: [trait]))
 }
+
+/// Whether the Makefile builds. SwiftPM refuses a required package with unsafe flags, so that a program that requires
+/// Kelvin chooses its own.
+let isHardened = Context.environment["KELVIN_HARDENED"] != nil
+
+#if arch(x86_64)
+let branchProtection = "-fcf-protection=full"
+#else
+let branchProtection = "-mbranch-protection=standard"
+#endif
+
+/// Checks of the stack and of the C library's calls, and marks of valid branch targets (dev/check.sh binaries).
+let hardened: [CSetting] =
+  isHardened
+  ? [
+    .define("_FORTIFY_SOURCE", to: "3", .when(configuration: .release)),
+    .unsafeFlags(["-fstack-protector-strong", branchProtection]),
+  ] : []
+
 func c(_ name: String, linking libraries: String...) -> Target {
   .target(
     name: name,
+    cSettings: hardened,
     linkerSettings: libraries.map { .linkedLibrary($0) })
 }
 func swift(_ name: String, _ needs: Target.Dependency...) -> Target {
@@ -42,7 +62,8 @@ let locks: [Target.Dependency] = isWatchingThreads ? ["CMutexForTSan"] : []
 /// program then runs without an installed Swift. The last two are libraries of Foundation's archive.
 let standalone: [LinkerSetting] = [
   .unsafeFlags(
-    ["-use-ld=lld"]
+    // All symbols are bound at the start, so that the tables of addresses are read-only afterwards.
+    ["-use-ld=lld", "-Xlinker", "-znow", "-Xlinker", "-zrelro"]
       + (isWatchingThreads ? [] : ["-static-stdlib", "-l_FoundationCShims", "-l_FoundationCollections"]))
 ]
 
@@ -173,7 +194,7 @@ let package = Package(
     .target(
       name: "ConformanceChecks", dependencies: ["KelvinBasics", "KelvinGraph", "KelvinDevices", "KelvinConformance"],
       path: "Tests/ConformanceChecks", swiftSettings: strict),
-    test("KelvinBasicsTests", "KelvinBasics"),
+    test("KelvinBasicsTests", "KelvinBasics", "TestSupport"),
     test(
       "KelvinGraphTests", "GraphParsing", "KelvinBasics", "KelvinGraph", "KelvinPasses", "KelvinDevices",
       "KelvinConformance",
@@ -251,9 +272,9 @@ let package = Package(
       name: "FuzzTargets",
       dependencies: [
         "CFakeNVML", "GraphParsing", "KelvinCommands", "KelvinBasics", "KelvinBench", "KelvinDevices", "KelvinFeatures",
-        "KelvinCoreML", "KelvinEngine", "KelvinGraph", "KelvinImages", "KelvinImport", "KelvinMeasurements",
-        "KelvinONNX", "KelvinPasses", "KelvinPlanning",
-        "KelvinProfiler", "KelvinReference", "KelvinRuntime", "KelvinText", "KelvinThermal", "KelvinVision",
+        "KelvinCoreML", "KelvinEngine", "KelvinGraph", "KelvinHostOperations", "KelvinImages", "KelvinImport",
+        "KelvinIndex", "KelvinMeasurements", "KelvinONNX", "KelvinPasses", "KelvinPlanning", "KelvinProfiler",
+        "KelvinReference", "KelvinRuntime", "KelvinText", "KelvinThermal", "KelvinVision",
         "KelvinCollections",
       ],
       path: "Tests/FuzzTargets", exclude: ["Seeds"], swiftSettings: strict),

@@ -39,17 +39,29 @@ struct KelvinTool: ParsableCommand {
     Console.prepare()
     OutOfMemoryMessage.prepare()
     ComputeDevice.anticipate()
+    ModelsOfProcess.keep()
     do {
       var command = try parseAsRoot(Self.arguments)
-      if let limited = command as? any LimitedCommand {
-        try limited.limits.bounding { try command.run() }
-      } else {
-        try command.run()
-      }
+      try LimitOptions.bounding(command) { try command.run() }
     } catch {
+      reportDevices()
       exit(reporting: error)
     }
-    Console.exit(.success)
+    Console.exit(reportDevices() ? .success : .missingDevice)
+  }
+
+  /// Checks the devices that took part, and prints what failed in this run.
+  ///
+  /// - Returns: whether the results can be trusted.
+  @discardableResult
+  private static func reportDevices() -> Bool {
+    let (remarks, isDoubtful) = ModelsOfProcess.finish()
+    remarks.forEach(Console.note)
+    if isDoubtful {
+      Console.lastError(
+        "results may be wrong, because a device computes wrongly; repeat the command without the device")
+    }
+    return !isDoubtful
   }
 
   private static func exit(reporting error: any Error) -> Never {

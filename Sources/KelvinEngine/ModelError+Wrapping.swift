@@ -74,7 +74,7 @@ extension RuntimeError {
 extension DeviceError {
   fileprivate var fault: ModelError.Fault {
     switch code {
-    case .unavailable, .lost, .hung: .device
+    case .unavailable, .lost, .hung, .wrong: .device
     case .outOfMemory, .compilation, .unsupported, .execution, .cancelled: .own
     }
   }

@@ -11,8 +11,17 @@ extension ImageFile {
   public static func decode(
     path: String, orientation: ImageOrientation? = nil, maximumPixels: Int = maximumPixels
   ) throws(ImageError) -> DecodedImage {
+    try decode(path: path, below: nil, orientation: orientation, maximumPixels: maximumPixels)
+  }
+
+  /// Decodes the image in a file that was found in a folder. No link below the folder is followed.
+  ///
+  /// - Throws: ``ImageError`` as for a path, and `unreadable` for a link.
+  package static func decode(
+    path: String, below folder: String?, orientation: ImageOrientation? = nil, maximumPixels: Int = maximumPixels
+  ) throws(ImageError) -> DecodedImage {
     let file: OpenFile
-    do throws(FileError) { file = try OpenFile(path) } catch { throw ImageError(error) }
+    do throws(FileError) { file = try OpenFile(path, below: folder) } catch { throw ImageError(error) }
     return try decode(file, orientation: orientation, maximumPixels: maximumPixels)
   }
 

@@ -84,8 +84,8 @@ kelvin_options *kelvin_options_new(void);
 ///     runs trips envelope threads function part exclude device-timeout plan profile cache-dir reshape-frequency
 ///     pin                 NODE=DEVICE
 ///     shape               NAME=1x3x224x224
-///     strict deterministic allow-links no-cache plan-every-size     true or false
-///     max-seconds max-memory                                        seconds; bytes
+///     strict deterministic allow-links no-cache no-canary plan-every-size     true or false
+///     max-seconds max-memory                                        a time: 10, 500ms, 2m; bytes
 ///
 /// `pin`, `shape` and `exclude` add to earlier values.
 ///

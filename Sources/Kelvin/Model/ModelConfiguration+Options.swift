@@ -37,6 +37,7 @@ extension ModelConfiguration {
       }
       options.watchdog.floor = deviceTimeout.inSeconds
     }
+    options.checksResults = checksDevices
     options.plansEverySize = plansEverySize
     options.limits = limits
     options.lastPass = lastPass

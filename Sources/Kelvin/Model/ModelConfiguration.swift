@@ -53,9 +53,17 @@ public struct ModelConfiguration: Hashable, Sendable {
   /// The time after which a submission to a device counts as hung; nil for 10 seconds. The time is never less than
   /// several times the submission's expected duration.
   ///
-  /// A device that hangs is not used again in this process. Other devices that the units allow take over, unless
-  /// `isStrict`.
+  /// Compilation and first runs keep limits of their own. A software driver that still computes is not hung.
+  ///
+  /// A device that is lost or hangs is opened anew once. If it fails again, it is not used again in this process, and
+  /// other devices that the units allow take over, unless `isStrict`.
   public var deviceTimeout: Duration?
+  /// Whether devices other than the CPU are checked while the model predicts.
+  ///
+  /// A device then computes a known result after its first prediction in the process, from time to time between
+  /// predictions, and when ``Model/checkDevices()`` is called. A device that computes wrongly is not used again; see
+  /// ``Model/doubtfulPredictions``. The checks take at most 0.5 % of the time of predictions.
+  public var checksDevices = true
   /// Whether the persistent cache is used.
   public var usesCache = true
   /// Whether choices by timing are forbidden, so that results repeat bit for bit; ``tuning`` then has no effect.

@@ -76,7 +76,7 @@ extension Feature {
   /// Whether the feature has a size without a default.
   fileprivate var hasOpenSizes: Bool {
     guard case .tensor(_, let dimensions) = type else { return false }
-    return dimensions.contains { $0.standard == nil }
+    return takesAnyShape || dimensions.contains { $0.standard == nil }
   }
 }
 

@@ -33,6 +33,8 @@ package struct LoadOptions: Sendable {
   package var tuning = KernelTuning()
   /// The time limits of devices.
   package var watchdog = Watchdog.standard
+  /// Whether the devices' results are checked while the model predicts.
+  package var checksResults = true
   /// Whether every size of flexible inputs has its own plan. Otherwise sizes up to the same power of two share a
   /// plan.
   package var plansEverySize = false

@@ -1,3 +1,5 @@
+import KelvinBasics
+
 /// Splits texts into tokens of a WordPiece vocabulary, as BERT and related models use them.
 ///
 /// A text is cleaned and split at spaces, punctuation and Chinese characters. Each word is then split into the longest
@@ -73,7 +75,7 @@ public struct WordPieceTokenizer: Sendable {
       while end > start, number == nil {
         var text = start == 0 ? "" : WordPieceVocabulary.continuation
         for piece in word[start..<end] { text.unicodeScalars.append(piece.scalar) }
-        number = vocabulary.numbers[text]
+        number = vocabulary.numbers[ExactString(text)]
         if number == nil { end -= 1 }
       }
       guard let number else { break }
