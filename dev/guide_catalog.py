@@ -141,8 +141,8 @@ def main():
         print("usage: dev/guide_catalog.py FOLDER", file=sys.stderr)
         return 64
     complaints = Catalog(pathlib.Path(sys.argv[1])).write()
-    for standardError_TMP in complaints:
-        print(standardError_TMP, file=sys.stderr)
+    for complaint in complaints:
+        print(complaint, file=sys.stderr)
     return 1 if complaints else 0
 
 

@@ -37,7 +37,7 @@ def also(name):
 
 
 def faults(tree):
-    """Rule, what is planted, what the standardError_TMP must begin with."""
+    """Rule, what is planted, what the complaint must begin with."""
     manifest = tree.manifest
     yield rules.file_sizes, {"files": {GRAPH: "\n" * 501}}, f"{GRAPH}: 501 lines"
     yield rules.file_sizes, {"files": {"dev/planted.sh": "\n" * 501}}, "dev/planted.sh: 501 lines"
@@ -231,7 +231,7 @@ def main():
     proved = set()
     for rule, change, expected in faults(tree):
         found = set(rule(tree.planted(**change))) - usual[rule]
-        if any(standardError_TMP.startswith(expected) for standardError_TMP in found):
+        if any(complaint.startswith(expected) for complaint in found):
             proved.add(rule)
         else:
             failures.append(f"{rule.__name__} does not see: {expected}")

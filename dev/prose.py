@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The rules of English that a program can check, each a function from a tree of files to the complaints about it.
 
-  dev/prose.py                 every rule on every tracked file; the status is 1 where there is a standardError_TMP
+  dev/prose.py                 every rule on every tracked file; the status is 1 where there is a complaint
   dev/prose.py PATH...         every rule on these files and folders, untracked files included
   dev/prose.py --rule NAME     this rule alone; may be given several times
   dev/prose.py --summary       the number of complaints for each rule and folder
@@ -24,7 +24,7 @@ PARAGRAPH_WORDS = 120
 # A paragraph of so few words is a label or an item of a list, and says nothing about the length of sentences.
 FRAGMENT_WORDS = 8
 SUBJECT_LENGTH = 72
-# Characters of a sentence that a standardError_TMP shows.
+# Characters of a sentence that a complaint shows.
 SHOWN = 60
 LINE_LIMITS = {"README.md": 150, "Architecture.md": 200}
 DESIGN = "docs/design/"
@@ -254,16 +254,16 @@ def narrowed(tree, paths):
     return tree
 
 
-def folder(standardError_TMP):
+def folder(complaint):
     """By what --summary counts: Sources/KelvinCPU, docs/design, README.md, commit."""
-    path = standardError_TMP.split(":")[0]
+    path = complaint.split(":")[0]
     if path.startswith("commit "):
         return "commits"
     return "/".join(path.split("/")[:2]) if path.count("/") > 1 else path.split("/")[0]
 
 
 def summary(complaints):
-    counts = collections.Counter((rule, folder(standardError_TMP)) for rule, standardError_TMP in complaints)
+    counts = collections.Counter((rule, folder(complaint)) for rule, complaint in complaints)
     for rule in dict.fromkeys(rule for rule, _ in complaints):
         own = {name: count for (other, name), count in counts.items() if other == rule}
         yield f"{rule:<32}{sum(own.values()):>6}"
@@ -285,8 +285,8 @@ def main():
     if arguments.paths:
         tree = narrowed(tree, arguments.paths)
     rules = [rule for rule in RULES if not arguments.rule or rule.__name__ in arguments.rule]
-    complaints = [(rule.__name__, standardError_TMP) for rule in rules for standardError_TMP in rule(tree)]
-    for line in summary(complaints) if arguments.summary else (standardError_TMP for _, standardError_TMP in complaints):
+    complaints = [(rule.__name__, complaint) for rule in rules for complaint in rule(tree)]
+    for line in summary(complaints) if arguments.summary else (complaint for _, complaint in complaints):
         print(line)
     return 1 if complaints else 0
 

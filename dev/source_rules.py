@@ -396,9 +396,9 @@ RULES = [
 
 def main():
     tree = Tree(pathlib.Path(__file__).parent.parent)
-    complaints = [standardError_TMP for rule in RULES for standardError_TMP in rule(tree)]
-    for standardError_TMP in complaints:
-        print(f"check: {standardError_TMP}", file=sys.stderr)
+    complaints = [complaint for rule in RULES for complaint in rule(tree)]
+    for complaint in complaints:
+        print(f"check: {complaint}", file=sys.stderr)
     return 1 if complaints else 0
 
 
