@@ -21,8 +21,8 @@ public struct DecodedImage: Hashable, Sendable {
 /// Functions that decode and encode image files with libvips, which is opened on first use.
 ///
 /// Decodes BMP itself, and JPEG, PNG, WebP, TIFF, GIF (the first frame), HEIF and AVIF as far as libvips supports them.
-/// Embedded colour profiles are converted to sRGB, except those of BMP, and alpha is composed on black. All functions block, and may be called from
-/// any thread.
+/// Embedded colour profiles are converted to sRGB, except those of BMP, and alpha is composed on black. All functions
+/// block, and may be called from any thread.
 ///
 /// ```swift
 /// let image = try ImageFile.decode(path: "owl.heic")

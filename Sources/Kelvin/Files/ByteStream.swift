@@ -43,7 +43,7 @@ package final class ByteStream {
     while true {
       if byteCount == nil, let cancellation {
         var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        while poll(&waited, 1, Self.timeLimit) == 0 { try cancellation.check() }
+        while poll(&waited, 1, Self.pollInterval) == 0 { try cancellation.check() }
       }
       let got = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
       if got < 0, errno == EINTR { continue }
@@ -54,7 +54,7 @@ package final class ByteStream {
   }
 
   /// Milliseconds between two checks of the cancellation.
-  private static let timeLimit: Int32 = 100
+  private static let pollInterval: Int32 = 100
 
   /// Returns whether the stream reads the regular file at `path`, compared by device and inode.
   package func isFile(_ path: String) -> Bool {

@@ -6,8 +6,8 @@ import KelvinPlanning
 import KelvinRuntime
 package import KelvinThermal
 
-/// Makes the measurements behind a recommendation: a preliminary measurement of every configuration, then a benchmark for each
-/// question with the configurations that fit the budget.
+/// Makes the measurements behind a recommendation: a preliminary measurement of every configuration, then a benchmark
+/// for each question with the configurations that fit the budget.
 package final class AdviceRunner {
   private let subject: BenchmarkSubject
   private let request: AdviceRequest
@@ -124,10 +124,10 @@ package final class AdviceRunner {
       try options.cancellation?.check()
       observe(
         .init(
-          phase: "a first probe", fraction: Self.probeShare * Double(index) / Double(candidates.count),
+          phase: "a first measurement", fraction: Self.probeShare * Double(index) / Double(candidates.count),
           detail: candidate.label))
       guard probes.isEmpty || clock.now() < end else {
-        evidence.leave(out: candidate.label, "no time was left within the budget for a first probe at it")
+        evidence.leave(out: candidate.label, "no time was left within the budget for a first measurement of it")
         continue
       }
       do {

@@ -21,14 +21,14 @@ final class Progress: Sendable {
   private let began = ContinuousClock.now
   private let label: String
   private let state: Mutex<State>
-  private static let timeLimit = 1.0
+  private static let delay = 1.0
   private static let interval = 0.25
   private static let current = Mutex<Progress?>(nil)
 
   init(_ label: String) {
     self.label = label
     state = Mutex(State(headline: label))
-    if Console.isErrorTerminal { showLater(Self.timeLimit) }
+    if Console.isErrorTerminal { showLater(Self.delay) }
   }
 
   /// Updates the display.

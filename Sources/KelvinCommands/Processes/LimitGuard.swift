@@ -7,7 +7,7 @@ enum LimitGuard {
   /// The interval between two checks in seconds.
   private static let interval = 0.02
   /// The number of checks after a limit was reached before the process is ended.
-  private static let timeLimit = 50
+  private static let gracePeriod = 50
 
   /// Watches a budget for the life of the process, on a thread of its own. A process that has no memory for the thread
   /// is not watched: Dispatch would wait until there is.
@@ -35,7 +35,7 @@ enum LimitGuard {
   }
 
   private static func end(_ budget: WorkBudget) -> Never {
-    for _ in 0..<timeLimit {
+    for _ in 0..<gracePeriod {
       repeat { usleep(UInt32(interval * 1e6)) } while !budget.measuresSpent
       if budget.isFarOver { break }
     }
