@@ -61,7 +61,8 @@ extension RegressionEvaluation {
     }
     return [
       .scatter(
-        title: "Answers against the right values", zip(truths, results[contender].answers).map { (truth: $0, answer: $1) }),
+        title: "Answers against the right values",
+        zip(truths, results[contender].answers).map { (truth: $0, answer: $1) }),
       .table(title: "The worst rows", columns: ["Row", "Right", "Answer", "Off by"], rows: worst),
     ]
   }
