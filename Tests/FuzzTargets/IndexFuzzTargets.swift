@@ -7,19 +7,10 @@ extension FuzzTarget {
     // Everything that reads and writes an index.
     FuzzTarget("index", PhotoIndexError.self, longest: 32_768, seeds: Seeds.document("index.sqlite")) { bytes in
       let file = indexFile("index", bytes)
-      let reader = try IndexReader(file)
-      _ = try reader.count()
-      _ = try reader.duplicates(within: 3)
-      _ = try reader.categories()
-      _ = try reader.categories(LabelLimits(precision: 0.5))
-      _ = try reader.unreadable()
-      var question = IndexReader.Question(limit: 10)
-      _ = try reader.search(question)
-      question.words = try LabelQuery("otter OR (lake NOT dog*)")
-      question.similarity = try reader.similarity(ofContent: [UInt8](repeating: 1, count: 32))
-      _ = try reader.search(question)
+      // The reader is closed before the writer opens: a file that is not in WAL mode has one or the other.
+      let facts = try readAll(file)
       let writer = try IndexWriter(
-        file, reader.facts, curves: [:], rebuilds: true, waiting: { _ in }, isCancelled: { false })
+        file, facts, curves: [:], rebuilds: true, waiting: { _ in }, isCancelled: { false })
       let state = ImageState(size: 1, modified: 1, inode: 1)
       let seen = ImageFinding(width: 4, height: 3, hash: 7, labels: [(label: "otter", confidence: 0.5)], embedding: nil)
       let content = [UInt8](repeating: 7, count: 32)
@@ -37,6 +28,22 @@ extension FuzzTarget {
       _ = try searched.get().search(question)
     },
   ]
+
+  /// Reads everything in an index.
+  private static func readAll(_ file: IndexFile) throws -> IndexFacts {
+    let reader = try IndexReader(file)
+    _ = try reader.count()
+    _ = try reader.duplicates(within: 3)
+    _ = try reader.categories()
+    _ = try reader.categories(LabelLimits(precision: 0.5))
+    _ = try reader.unreadable()
+    var question = IndexReader.Question(limit: 10)
+    _ = try reader.search(question)
+    question.words = try LabelQuery("otter OR (lake NOT dog*)")
+    question.similarity = try reader.similarity(ofContent: [UInt8](repeating: 1, count: 32))
+    _ = try reader.search(question)
+    return reader.facts
+  }
 
   private static func indexFile(_ folder: String, _ bytes: UnsafeRawBufferPointer) -> IndexFile {
     let file = IndexFile(folder: MemoryFolder.path(folder))
