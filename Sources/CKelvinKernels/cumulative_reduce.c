@@ -4,7 +4,7 @@
 #define CUMULATE(type, wide)                                                                                     \
   static inline void cumulate_lines_##type(                                                                      \
     const ck_cumulative_reduce_args *c, size_t at, size_t count, const bool product, const bool exclusive) {     \
-    wide totals[ck_cumulative_chunk];                                                                            \
+    wide totals[ck_cumulative_reduce_chunk];                                                                     \
     for (size_t i = 0; i < count; i++) totals[i] = product;                                                      \
     for (size_t step = 0; step < c->length; step++) {                                                            \
       size_t line = at + (c->reversed ? c->length - 1 - step : step) * c->inner;                                 \
@@ -33,10 +33,10 @@ CUMULATE(uint64_t, uint64_t)
 void ck_cumulative_reduce_run(const void *args, size_t begin, size_t end, void *scratch) {
   (void)scratch;
   const ck_cumulative_reduce_args *c = args;
-  size_t chunks = (c->inner + ck_cumulative_chunk - 1) / ck_cumulative_chunk;
+  size_t chunks = (c->inner + ck_cumulative_reduce_chunk - 1) / ck_cumulative_reduce_chunk;
   for (size_t item = begin; item < end; item++) {
-    size_t first = item % chunks * ck_cumulative_chunk, at = item / chunks * c->length * c->inner + first;
-    size_t count = c->inner - first < ck_cumulative_chunk ? c->inner - first : ck_cumulative_chunk;
+    size_t first = item % chunks * ck_cumulative_reduce_chunk, at = item / chunks * c->length * c->inner + first;
+    size_t count = c->inner - first < ck_cumulative_reduce_chunk ? c->inner - first : ck_cumulative_reduce_chunk;
     switch (c->type) {
     case ck_float32: cumulate_float(c, at, count); break;
     case ck_int8:

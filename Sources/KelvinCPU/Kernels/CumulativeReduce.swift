@@ -8,7 +8,7 @@ extension KernelTable<CPUContext, CPUKernel> {
       _ = try context.usesIntegers()
       let type = context.inputs[0].scalar.innerCode
       let (outer, length, inner) = context.inputs[0].shape.around(op.axis)
-      let chunk = Int(ck_cumulative_chunk)
+      let chunk = Int(ck_cumulative_reduce_chunk)
       return CPUKernel { operands, list in
         let arguments = ck_cumulative_reduce_args(
           x: operands.inputs[0], y: operands.outputs[0], type: type, outer: outer, length: length, inner: inner,
