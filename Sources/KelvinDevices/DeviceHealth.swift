@@ -171,8 +171,18 @@ extension DeviceHealth {
     _ device: String, _ place: String, for submission: Submission,
     _ attempt: (_ seconds: Double) throws(DeviceError) -> Bool
   ) throws(DeviceError) -> Double {
+    guard processorTime != nil else { return try watch(device, place, submission, 1, attempt) }
+    return try DriverProcessorTime.withoutCaller { () throws(DeviceError) in
+      try watch(device, place, submission, Self.betweenLooks, attempt)
+    }
+  }
+
+  /// - Parameter longest: the share of `patience` that an attempt may take.
+  private func watch(
+    _ device: String, _ place: String, _ submission: Submission, _ longest: Double,
+    _ attempt: (_ seconds: Double) throws(DeviceError) -> Bool
+  ) throws(DeviceError) -> Double {
     var signs = LifeSigns()
-    let longest = processorTime == nil ? 1 : Self.betweenLooks
     while true {
       try check()
       let (began, patience) = (now(), patience)
@@ -182,7 +192,7 @@ extension DeviceHealth {
       DriverThread.beat()
       if isOver { return end(submission, watchedFor: now() - began) }
       results.doubt()
-      signs.look(at: now(), self, isWaiting: true)
+      signs.look(at: now(), self)
       guard deadline(of: submission, signs) <= now() else { continue }
       let failure = DeviceError.hung(device, place, seconds: submission.allowance.seconds(self))
       takeOut(failure)

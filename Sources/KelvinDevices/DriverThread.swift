@@ -158,7 +158,7 @@ package final class DriverThread: @unchecked Sendable {
       waited += seconds
       guard waited - looked >= health.patience * DeviceHealth.betweenLooks else { return }
       looked = waited
-      signs.look(at: waited, health, isWaiting: false)
+      signs.look(at: waited, health)
     }
 
     func exceeds(_ limit: Double, _ health: DeviceHealth) -> Bool {

@@ -8,18 +8,19 @@ internal import Synchronization
 struct LifeSigns {
   /// The processor time of one core that counts as a sign of life, as a share of the time between two looks.
   private static let share = 0.01
+  /// The shortest time between two looks, as a share of the device's limit.
+  private static let shortest = 0.2
 
   private var look: (moment: Double, used: Double)?
   /// The moment of the latest sign; negative infinity if there was none.
   private(set) var latest = -Double.infinity
 
-  /// Compares the processor time with that of the previous look.
-  ///
-  /// - Parameter isWaiting: whether the calling thread waits for the driver, so that its own time is not the driver's.
-  mutating func look(at moment: Double, _ health: DeviceHealth, isWaiting: Bool) {
-    guard let all = health.processorTime?() else { return }
-    let used = isWaiting ? all - DriverProcessorTime.ofCaller : all
-    if let look, moment > look.moment, used - look.used >= Self.share * (moment - look.moment) { latest = moment }
+  /// Compares the processor time with that of the previous look, if that is long enough ago: the clocks of the threads
+  /// are read one after the other, which is too coarse for short intervals.
+  mutating func look(at moment: Double, _ health: DeviceHealth) {
+    if let look, moment - look.moment < Self.shortest * health.patience { return }
+    guard let used = health.processorTime?() else { return }
+    if let look, used - look.used >= Self.share * (moment - look.moment) { latest = moment }
     look = (moment, used)
   }
 }
@@ -27,12 +28,21 @@ struct LifeSigns {
 /// The processor time that drivers use in this process.
 ///
 /// It is that of all threads except two kinds: threads that existed before the first driver thread, and the CPU
-/// device's own threads. A program may start other threads later. Their time counts as well, so signs of life extend a
-/// limit only up to a multiple of it (`DeviceHealth.aliveFactor`).
+/// device's own threads. The time that threads spend in waits for a driver does not count either. A program may start
+/// other threads later. Their time counts as well, so signs of life extend a limit only up to a multiple of it
+/// (`DeviceHealth.aliveFactor`).
 package enum DriverProcessorTime {
   /// The name that `thread_pool.c` gives to its threads.
   private static let ownThreads = "kelvin-cpu\n"
   private static let earlier = Mutex<Set<pid_t>?>(nil)
+
+  private struct Waits {
+    /// The processor time of the waits that have ended.
+    var ended = 0.0
+    /// The processor time of each waiting thread when its wait began, by the thread's clock.
+    var beginnings: [clockid_t: Double] = [:]
+  }
+  private static let waits = Mutex(Waits())
 
   /// Notes the threads that are not a driver's, at the first call.
   static func begin() { earlier.withLock { $0 = $0 ?? Set(threads) } }
@@ -40,18 +50,35 @@ package enum DriverProcessorTime {
   /// Returns the seconds that drivers have used so far, as far as their threads still exist.
   @Sendable package static func used() -> Double {
     let earlier = earlier.withLock { $0 ?? [] }
-    return threads.reduce(0) { sum, thread in
+    let used = threads.reduce(0) { sum, thread in
       guard !earlier.contains(thread), name(of: thread) != ownThreads else { return sum }
-      var time = timespec()
-      guard clock_gettime(clock(of: thread), &time) == 0 else { return sum }
-      return sum + Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+      return sum + seconds(clock(of: thread))
+    }
+    return waits.withLock { waits in
+      waits.beginnings.reduce(used - waits.ended) { $0 - (seconds($1.key) - $1.value) }
     }
   }
 
-  /// The seconds that the calling thread has used.
-  static var ofCaller: Double {
+  /// Runs a wait for a driver, which may be a loop.
+  package static func withoutCaller<Result, Failure>(
+    _ wait: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    var clock = clockid_t()
+    guard pthread_getcpuclockid(pthread_self(), &clock) == 0 else { return try wait() }
+    let beginning = seconds(clock)
+    waits.withLock { $0.beginnings[clock] = beginning }
+    defer {
+      waits.withLock { waits in
+        waits.beginnings[clock] = nil
+        waits.ended += seconds(clock) - beginning
+      }
+    }
+    return try wait()
+  }
+
+  private static func seconds(_ clock: clockid_t) -> Double {
     var time = timespec()
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    guard clock_gettime(clock, &time) == 0 else { return 0 }
     return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
   }
 
