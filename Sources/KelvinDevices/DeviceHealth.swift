@@ -1,3 +1,4 @@
+internal import Glibc
 import Synchronization
 
 /// The health of a device, shared by all models of the process.
@@ -171,27 +172,20 @@ extension DeviceHealth {
     _ device: String, _ place: String, for submission: Submission,
     _ attempt: (_ seconds: Double) throws(DeviceError) -> Bool
   ) throws(DeviceError) -> Double {
-    guard processorTime != nil else { return try watch(device, place, submission, 1, attempt) }
-    return try DriverProcessorTime.withoutCaller { () throws(DeviceError) in
-      try watch(device, place, submission, Self.betweenLooks, attempt)
-    }
-  }
-
-  /// - Parameter longest: the share of `patience` that an attempt may take.
-  private func watch(
-    _ device: String, _ place: String, _ submission: Submission, _ longest: Double,
-    _ attempt: (_ seconds: Double) throws(DeviceError) -> Bool
-  ) throws(DeviceError) -> Double {
     var signs = LifeSigns()
+    let longest = processorTime == nil ? 1 : Self.betweenLooks
     while true {
       try check()
       let (began, patience) = (now(), patience)
       // The last attempt also waits a little, since the whole process may have been stopped.
       let left = deadline(of: submission, signs) - began
-      let isOver = try attempt(min(max(left, patience * Self.lastLook), patience * longest))
+      let seconds = min(max(left, patience * Self.lastLook), patience * longest)
+      let isOver = try attempt(seconds)
       DriverThread.beat()
       if isOver { return end(submission, watchedFor: now() - began) }
       results.doubt()
+      // A driver that returns early is not asked again at once: the calls would look like its work.
+      if now() - began < seconds / 2 { usleep(Self.pause) }
       signs.look(at: now(), self)
       guard deadline(of: submission, signs) <= now() else { continue }
       let failure = DeviceError.hung(device, place, seconds: submission.allowance.seconds(self))
@@ -206,6 +200,8 @@ extension DeviceHealth {
   static let aliveFactor = 12.0
   /// The share of `patience` that a last attempt waits.
   private static let lastLook = 0.1
+  /// The microseconds between two waits if the driver does not wait.
+  private static let pause: UInt32 = 5000
   /// The share of `patience` between two looks for signs of life.
   static let betweenLooks = 0.25
   /// The seconds from which on a wait is taken to have observed the end.

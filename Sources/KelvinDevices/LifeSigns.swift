@@ -28,21 +28,12 @@ struct LifeSigns {
 /// The processor time that drivers use in this process.
 ///
 /// It is that of all threads except two kinds: threads that existed before the first driver thread, and the CPU
-/// device's own threads. The time that threads spend in waits for a driver does not count either. A program may start
-/// other threads later. Their time counts as well, so signs of life extend a limit only up to a multiple of it
-/// (`DeviceHealth.aliveFactor`).
+/// device's own threads. A program may start other threads later. Their time counts as well, so signs of life extend a
+/// limit only up to a multiple of it (`DeviceHealth.aliveFactor`).
 package enum DriverProcessorTime {
   /// The name that `thread_pool.c` gives to its threads.
   private static let ownThreads = "kelvin-cpu\n"
   private static let earlier = Mutex<Set<pid_t>?>(nil)
-
-  private struct Waits {
-    /// The processor time of the waits that have ended.
-    var ended = 0.0
-    /// The processor time of each waiting thread when its wait began, by the thread's clock.
-    var beginnings: [clockid_t: Double] = [:]
-  }
-  private static let waits = Mutex(Waits())
 
   /// Notes the threads that are not a driver's, at the first call.
   static func begin() { earlier.withLock { $0 = $0 ?? Set(threads) } }
@@ -50,36 +41,12 @@ package enum DriverProcessorTime {
   /// Returns the seconds that drivers have used so far, as far as their threads still exist.
   @Sendable package static func used() -> Double {
     let earlier = earlier.withLock { $0 ?? [] }
-    let used = threads.reduce(0) { sum, thread in
+    return threads.reduce(0) { sum, thread in
       guard !earlier.contains(thread), name(of: thread) != ownThreads else { return sum }
-      return sum + seconds(clock(of: thread))
+      var time = timespec()
+      guard clock_gettime(clock(of: thread), &time) == 0 else { return sum }
+      return sum + Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
     }
-    return waits.withLock { waits in
-      waits.beginnings.reduce(used - waits.ended) { $0 - (seconds($1.key) - $1.value) }
-    }
-  }
-
-  /// Runs a wait for a driver, which may be a loop.
-  package static func withoutCaller<Result, Failure>(
-    _ wait: () throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    var clock = clockid_t()
-    guard pthread_getcpuclockid(pthread_self(), &clock) == 0 else { return try wait() }
-    let beginning = seconds(clock)
-    waits.withLock { $0.beginnings[clock] = beginning }
-    defer {
-      waits.withLock { waits in
-        waits.beginnings[clock] = nil
-        waits.ended += seconds(clock) - beginning
-      }
-    }
-    return try wait()
-  }
-
-  private static func seconds(_ clock: clockid_t) -> Double {
-    var time = timespec()
-    guard clock_gettime(clock, &time) == 0 else { return 0 }
-    return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
   }
 
   /// The processor-time clock of a thread of this process, as the kernel encodes it.

@@ -154,42 +154,35 @@ import Testing
 
   /// The threads' clocks are not read at one moment: a sleeping driver seems to have used some microseconds.
   @Test func waitThatReturnsAtOnceGivesNoSignsOfLife() {
-    let jitter = Mutex(0)
+    let count = Mutex(0)
     let health = DeviceHealth(
       now: { [clock] in clock.now },
       processorTime: {
-        jitter.withLock { count in
+        count.withLock { count in
           count += 1
-          return Double(count % 2) * 1e-5
+          return Double(count % 2) * 1e-3
         }
       })
     let began = clock.now
     #expect(throws: DeviceError.self) {
       try health.wait("llvmpipe", "a wait", for: health.submitted()) { (_) throws(DeviceError) in
-        clock.pass(1e-4)
+        clock.pass(0.05)
         return false
       }
     }
-    #expect(abs(clock.now - began - 10) < 1e-3)
+    #expect(abs(clock.now - began - 10) < 0.1)
   }
 
-  /// Two threads that wait for one hung driver, and return at once each time, are no signs of life for each other.
-  @Test func waitingThreadsDoNotKeepAHungDriverAlive() async {
+  /// Threads that wait for one hung driver, and return at once each time, are no signs of life for each other.
+  @Test func waitsThatReturnAtOnceUseLittleProcessorTime() async {
     // In a process of its own no other test uses a driver.
     await #expect(processExitsWith: .success) {
-      func work() {
-        var sum = 0.0
-        for step in 0..<20_000_000 { sum += Double(step).squareRoot() }
-        #expect(sum > 0)
+      let health = DeviceHealth(patience: 0.2, processorTime: DriverProcessorTime.used)
+      let used = DriverProcessorTime.used()
+      #expect(throws: DeviceError.self) {
+        try health.wait("llvmpipe", "a wait", for: health.submitted()) { (_) throws(DeviceError) in false }
       }
-      let start = DriverProcessorTime.used()
-      DriverProcessorTime.withoutCaller {
-        work()
-        #expect(DriverProcessorTime.used() - start < 2e-3, "a wait that has not ended")
-      }
-      #expect(DriverProcessorTime.used() - start < 2e-3, "a wait that has ended")
-      work()
-      #expect(DriverProcessorTime.used() - start > 4e-3, "work outside of a wait")
+      #expect(DriverProcessorTime.used() - used < 0.02)
     }
   }
 
