@@ -36,9 +36,22 @@ static size_t arg_reduce_row(const float *x, size_t length, float sign, bool tak
     best = lanes[i] > best ? lanes[i] : best;
     has_unordered |= unordered[i];
   }
-  for (size_t k = 0; k < length; k++) {
-    size_t place = takes_last ? length - 1 - k : k;
+  /* Blocks without it are passed over. */
+  for (size_t k = 0; k < length;) {
+    size_t left = length - k;
+    if (left >= arg_reduce_lanes) {
+      const float *block = takes_last ? x + left - arg_reduce_lanes : x + k;
+      uint32_t has_best = 0;
+      for (size_t i = 0; i < arg_reduce_lanes; i++)
+        has_best |= (uint32_t)(has_unordered ? block[i] != block[i] : sign * block[i] == best);
+      if (!has_best) {
+        k += arg_reduce_lanes;
+        continue;
+      }
+    }
+    size_t place = takes_last ? left - 1 : k;
     if (has_unordered ? isnan(x[place]) : sign * x[place] == best) return place;
+    k++;
   }
   return 0;
 }

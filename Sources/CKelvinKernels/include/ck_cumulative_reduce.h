@@ -12,4 +12,4 @@ typedef struct {
 } ck_cumulative_reduce_args;
 void ck_cumulative_reduce_run(const void *args, size_t begin, size_t end, void *scratch);
 
-enum { ck_cumulative_reduce_chunk = 256 };
+enum { ck_cumulative_reduce_chunk = 1024 };
