@@ -167,4 +167,18 @@ public func kelvin_model_remarks(
 }
 
 @c @implementation
+public func kelvin_model_check_devices(
+  _ model: OpaquePointer?, _ json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?, _ error: ErrorText?
+) -> kelvin_code {
+  answer(error) {
+    let result = try place(json, "json")
+    let model = try Handles.find(model, as: ModelHandle.self).model
+    // A failure of a device is in the remarks.
+    try? model.checkDevices()
+    let ranges = model.doubtfulPredictions.map { [$0.lowerBound, $0.upperBound] }
+    result.pointee = allocated(String(decoding: try JSONText.encode(ranges), as: UTF8.self))
+  }
+}
+
+@c @implementation
 public func kelvin_model_release(_ model: OpaquePointer?) { Handles.release(model, as: ModelHandle.self) }

@@ -142,6 +142,10 @@ kelvin_code kelvin_model_plan(kelvin_model *model, char **json, char **error);
 kelvin_code kelvin_model_plan_html(kelvin_model *model, char **html, char **error);
 /// Returns messages for the user about loading and running the model, as a JSON array of strings.
 kelvin_code kelvin_model_remarks(kelvin_model *model, char **json, char **error);
+/// Checks the devices that have predicted since their latest check, and waits for the result. Returns the ranges of
+/// predictions whose results may be wrong, as JSON: `[[first, last], …]`, numbered from 1 in the order in which they
+/// ended. A device that computes wrongly is not used again; the remarks say why.
+kelvin_code kelvin_model_check_devices(kelvin_model *model, char **json, char **error);
 /// Releases a model. Running predictions complete. States and features stay valid.
 void kelvin_model_release(kelvin_model *model);
 
