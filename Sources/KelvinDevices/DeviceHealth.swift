@@ -201,7 +201,7 @@ extension DeviceHealth {
   /// The share of `patience` that a last attempt waits.
   private static let lastLook = 0.1
   /// The microseconds between two waits if the driver does not wait.
-  private static let pause: UInt32 = 5000
+  private static let pause: UInt32 = 20_000
   /// The share of `patience` between two looks for signs of life.
   static let betweenLooks = 0.25
   /// The seconds from which on a wait is taken to have observed the end.

@@ -7,7 +7,8 @@ internal import Synchronization
 /// delays such a driver, but does not stop it. A driver that waits for ever uses none.
 struct LifeSigns {
   /// The processor time of one core that counts as a sign of life, as a share of the time between two looks.
-  private static let share = 0.01
+  /// Timers and waiting threads of the process itself use less.
+  private static let share = 0.05
   /// The shortest time between two looks, as a share of the device's limit.
   private static let shortest = 0.2
 
