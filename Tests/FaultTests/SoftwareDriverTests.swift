@@ -11,7 +11,8 @@ import Testing
   /// A call of each prediction, by interface.
   static let call: [Interface: String] = [.vulkan: "vkWaitForFences", .opencl: "clEnqueueNDRangeKernel"]
 
-  /// The call takes several times its limit, and uses the processor all the time.
+  /// The call takes more than its limit of 0.3 s, and uses the processor all the time. On a busy machine it may take ten
+  /// times as long.
   @Test(arguments: Tier.some(1, of: Interface.allCases))
   func driverThatComputesForLongIsNotHung(interface: Interface) async {
     await #expect(processExitsWith: .success) { [interface] in
@@ -24,7 +25,7 @@ import Testing
       #expect(device.info.kind == .software)
       device.health.allowNoMore(than: 0.2)
       let function = try #require(SoftwareDriverTests.call[interface])
-      faulty_order(FaultyFault.computing(in: function, milliseconds: 800))
+      faulty_order(FaultyFault.computing(in: function, milliseconds: 400))
       #expect(distance(try predictor.answer(input), expected) < 1e-4)
       #expect(faulty_failures() == 1)
       #expect(device.health.failure == nil && predictor.loaded.fallback.remarks.isEmpty)
