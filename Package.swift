@@ -264,7 +264,7 @@ let package = Package(
       "KelvinImport",
       "KelvinPasses", "KelvinDevices", "KelvinConformance", "ConformanceChecks", "KelvinReference", "KelvinRuntime",
       "KelvinPlanning",
-      "KelvinImages", "KelvinEngine", "TestSupport", "KelvinMeasuring", "KelvinTables"),
+      "KelvinImages", "KelvinIsolation", "KelvinEngine", "TestSupport", "KelvinMeasuring", "KelvinTables"),
     test("InterfaceTests", "TestSupport"),
     test("KelvinTextTests", "KelvinText", "Kelvin", "KelvinBasics", "TestSupport"),
     test(

@@ -1,15 +1,22 @@
 import Glibc
-import KelvinBasics
+package import KelvinBasics
 package import KelvinIsolation
 
 extension ImageFile {
+  /// Decodes the image in an open file in a worker, with the errors of `decode(_:orientation:maximumPixels:)` and those
+  /// of workers.
+  package static func decode(
+    _ file: OpenFile, in pool: WorkerPool, orientation: ImageOrientation? = nil, maximumPixels: Int = maximumPixels
+  ) throws(ImageError) -> DecodedImage {
+    try withExtendedLifetime(file) { () throws(ImageError) in
+      try decode(
+        descriptor: file.descriptor, name: file.path, in: pool, orientation: orientation, maximumPixels: maximumPixels)
+    }
+  }
+
   /// Decodes an image in a worker. The worker is untrusted: only an image of the size that it names is taken from it.
-  ///
-  /// - Parameters:
-  ///   - descriptor: An open file, which is only read.
-  ///   - name: The name of the image in errors.
-  static func decodeInWorker(
-    _ descriptor: Int32, name: String, orientation: ImageOrientation?, maximumPixels: Int, pool: WorkerPool = .standard
+  private static func decode(
+    descriptor: Int32, name: String, in pool: WorkerPool, orientation: ImageOrientation?, maximumPixels: Int
   ) throws(ImageError) -> DecodedImage {
     let request = WorkerMessage(
       ["image", orientation.map { "\($0.rawValue)" } ?? "", "\(maximumPixels)"], descriptor: descriptor)
@@ -43,7 +50,8 @@ extension ImageFile {
     let file: SealedFile
     do throws(WorkerFailure) { file = try SealedFile(copying: bytes) } catch { throw ImageError(error, name) }
     return try withExtendedLifetime(file) { () throws(ImageError) in
-      try decodeInWorker(file.descriptor, name: name, orientation: orientation, maximumPixels: maximumPixels)
+      try decode(
+        descriptor: file.descriptor, name: name, in: .standard, orientation: orientation, maximumPixels: maximumPixels)
     }
   }
 

@@ -37,9 +37,7 @@ extension ImageFile {
       throw ImageError(.tooLarge, path, "\(file.byteCount) bytes, at most \(maximumFileBytes) are read")
     }
     if Isolation.standard == .worker {
-      return try withExtendedLifetime(file) { () throws(ImageError) in
-        try decodeInWorker(file.descriptor, name: path, orientation: orientation, maximumPixels: maximumPixels)
-      }
+      return try decode(file, in: .standard, orientation: orientation, maximumPixels: maximumPixels)
     }
     let source = ImageSource(name: path, count: file.byteCount) { (offset, target) throws(ImageError) in
       do throws(FileError) { try file.read(into: target, at: offset) } catch { throw ImageError(error) }

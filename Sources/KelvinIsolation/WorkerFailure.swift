@@ -35,7 +35,7 @@ package struct WorkerFailure: Error, Hashable, Sendable {
   ///
   /// - Parameter status: The status from `waitpid`; nil if it is unknown.
   static func ended(_ status: Int32?, _ limits: WorkerLimits) -> WorkerFailure {
-    guard let status else { return WorkerFailure(.crashed, "the worker that decoded it ended") }
+    guard let status else { return WorkerFailure(.crashed, "the worker that read it ended") }
     let (signal, code) = (status & 0x7F, (status >> 8) & 0xFF)
     if signal == SIGXCPU {
       return WorkerFailure(.limit, "the worker took more than \(limits.seconds) seconds of processor time")
@@ -44,7 +44,7 @@ package struct WorkerFailure: Error, Hashable, Sendable {
       return WorkerFailure(.limit, "the worker took more memory than \(limits.memoryBytes >> 20) MiB")
     }
     let end = signal == 0 ? "ended with status \(code)" : "crashed: \(String(cString: strsignal(signal)))"
-    return WorkerFailure(.crashed, "the worker that decoded it \(end)")
+    return WorkerFailure(.crashed, "the worker that read it \(end)")
   }
 }
 

@@ -28,29 +28,27 @@ package final class WorkerPool: Sendable {
   /// - Throws: `WorkerFailure` if there is no program, or if it cannot restrict itself.
   package func prepare() throws(WorkerFailure) { give(try take()) }
 
-  /// Sends a request to a worker. If the worker crashes, another one gets the request once more.
+  /// Sends a request to a worker. If the worker crashes, a new one gets the request once more.
   ///
   /// - Parameter step: Called for each message of the worker, again from the first one for the second worker. Messages
   ///   are untrusted. The worker is ended if it throws.
   package func run<Result>(
     _ request: WorkerMessage, _ step: (WorkerMessage) throws(WorkerFailure) -> WorkerStep<Result>
   ) throws(WorkerFailure) -> Result {
-    do throws(WorkerFailure) { return try attempt(request, step) } catch {
+    do throws(WorkerFailure) { return try send(request, to: take(), step) } catch {
       guard error.kind == .crashed else { throw error }
-      return try attempt(request, step)
+      return try send(request, to: start(), step)
     }
   }
 
-  private func attempt<Result>(
-    _ request: WorkerMessage, _ step: (WorkerMessage) throws(WorkerFailure) -> WorkerStep<Result>
+  private func send<Result>(
+    _ request: WorkerMessage, to worker: WorkerProcess, _ step: (WorkerMessage) throws(WorkerFailure) -> WorkerStep<Result>
   ) throws(WorkerFailure) -> Result {
-    let worker = try take()
     worker.beginRequest()
     let deadline = ContinuousClock.now + .seconds(limits.seconds)
     try worker.send(request)
     while true {
-      let left = max(0, (deadline - .now) / .seconds(1))
-      switch try step(try worker.receive(seconds: left)) {
+      switch try step(try worker.receive(until: deadline)) {
       case .reply(let answer): try worker.send(answer)
       case .result(let result):
         give(worker)
@@ -61,8 +59,10 @@ package final class WorkerPool: Sendable {
 
   private func take() throws(WorkerFailure) -> WorkerProcess {
     if let worker = idle.withLock({ $0.popLast() }) { return worker }
-    return try WorkerProcess(WorkerProgram.path(), limits)
+    return try start()
   }
+
+  private func start() throws(WorkerFailure) -> WorkerProcess { try WorkerProcess(WorkerProgram.path(), limits) }
 
   private func give(_ worker: WorkerProcess) {
     idle.withLock { if $0.count < Self.maximumIdle { $0.append(worker) } }

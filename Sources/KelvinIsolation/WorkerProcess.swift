@@ -6,7 +6,9 @@ import Synchronization
 /// A running worker. It is killed with the last reference.
 final class WorkerProcess: Sendable {
   /// The longest time in seconds until a worker is ready: it loads the decoders' libraries first.
-  private static let startSeconds = 60.0
+  private static let startTime = Duration.seconds(60)
+  /// The interval in seconds between two checks of the work's budget.
+  private static let interval = 0.1
 
   let process: pid_t
   private let socket: Int32
@@ -24,13 +26,19 @@ final class WorkerProcess: Sendable {
     self.process = process
     isRunning = Mutex(code == 0)
     guard code == 0 else { throw .unavailable(program, code) }
-    let ready = try receive(seconds: Self.startSeconds)
+    let ready: WorkerMessage
+    do throws(WorkerFailure) { ready = try receive(until: .now + Self.startTime) } catch {
+      throw WorkerFailure(
+        .unavailable, "'\(program)' does not start as a worker: \(error.reason)", remedy: Self.otherVersion)
+    }
     guard ready[0] == "ready", ready[1] == WorkerMessage.version else {
       throw WorkerFailure(
         .unavailable, ready.optional(1) ?? "'\(program)' is not a worker of this version of Kelvin",
-        remedy: ready.optional(2) ?? "install the program and the library of one version")
+        remedy: ready.optional(2) ?? Self.otherVersion)
     }
   }
+
+  private static let otherVersion = "install the program and the library of one version of Kelvin"
 
   deinit {
     close(socket)
@@ -54,17 +62,20 @@ final class WorkerProcess: Sendable {
     guard code == 0 else { throw .unavailable("send", code) }
   }
 
-  func receive(seconds: Double) throws(WorkerFailure) -> WorkerMessage {
-    do throws(WorkerMessageError) {
-      if let message = try WorkerMessage.receive(from: socket, seconds: seconds, takesDescriptor: false) {
+  /// Waits for a message. A spent `WorkBudget` ends the wait.
+  func receive(until deadline: ContinuousClock.Instant) throws(WorkerFailure) -> WorkerMessage {
+    while case let left = (deadline - .now) / .seconds(1), left > 0, !WorkBudget.isSpent {
+      do throws(WorkerMessageError) {
+        let wait = min(left, Self.interval)
+        guard let message = try WorkerMessage.receive(from: socket, seconds: wait, takesDescriptor: false) else { break }
         return message
+      } catch {
+        if error.code == ECONNRESET { break }
+        guard error.code == ETIMEDOUT else { throw .invalidAnswer }
       }
-    } catch {
-      switch error.code {
-      case ETIMEDOUT: throw WorkerFailure(.limit, "the worker did not answer within \(limits.seconds) seconds")
-      case ECONNRESET: break
-      default: throw .invalidAnswer
-      }
+    }
+    guard deadline > .now, !WorkBudget.isSpent else {
+      throw WorkerFailure(.limit, "the worker did not answer within \(limits.seconds) seconds")
     }
     throw ended()
   }

@@ -73,7 +73,7 @@ package struct ModelWorkerError: Error, Hashable, Sendable, CustomStringConverti
 }
 
 /// Opens a model's files for a worker: the model itself, and what is inside its folder.
-private final class ModelBroker {
+package final class ModelBroker {
   private static let allowedFlags = O_NONBLOCK | O_NOFOLLOW | O_DIRECTORY | FileBrokers.pathOnly
   /// The largest number of files that one reading opens.
   private static let maximumFiles = 100_000
@@ -86,7 +86,7 @@ private final class ModelBroker {
   /// Keeps the last opened file until it is sent.
   private var sent: OpenedFile?
 
-  init(_ path: String, allowsLinks: Bool) {
+  package init(_ path: String, allowsLinks: Bool) {
     var path = path
     while path.count > 1, path.hasSuffix("/") { path.removeLast() }
     model = path
@@ -97,7 +97,8 @@ private final class ModelBroker {
   /// Whether the worker was given all these files in these states.
   func hasOpened(_ states: [FileState]) -> Bool { states.allSatisfy(self.states.contains) }
 
-  func answer(_ request: WorkerMessage) -> WorkerMessage {
+  /// Opens the file that a worker asks for, unless it is outside the model. The request is untrusted.
+  package func answer(_ request: WorkerMessage) -> WorkerMessage {
     do throws(FolderDescent.Failure) {
       let file = OpenedFile(descriptor: try open(request))
       sent = file
