@@ -147,13 +147,15 @@ let package = Package(
       "KelvinBench", "KelvinBasics", "KelvinGraph", "KelvinDevices", "KelvinPlanning", "KelvinMeasurements",
       "KelvinThermal", "KelvinReport", "KelvinRuntime", "KelvinProfiler", "KelvinStreams"),
     swift(
-      "KelvinEngine", "KelvinBasics", "KelvinIsolation", "KelvinGraph", "KelvinImages", "KelvinPasses", "KelvinHostOperations",
-      "KelvinFeatures", "KelvinImport", only("ONNX", "KelvinONNX"), only("CoreML", "KelvinCoreML"), "KelvinDevices",
+      "KelvinEngine", "KelvinBasics", "KelvinIsolation", "KelvinGraph", "KelvinImages", "KelvinPasses",
+      "KelvinHostOperations", "KelvinFeatures", "KelvinImport", only("ONNX", "KelvinONNX"),
+      only("CoreML", "KelvinCoreML"), "KelvinDevices",
       "KelvinReference", "KelvinCPU", only("GPU", "KelvinVulkan"), only("GPU", "KelvinOpenCL"), "KelvinPlanning",
       "KelvinMeasurements", "KelvinRuntime"),
     swift(
       "Kelvin", "KelvinBasics", "KelvinIsolation", "KelvinGraph", "KelvinImages", "KelvinPasses",
-      "KelvinHostOperations", "KelvinFeatures", "KelvinImport", "KelvinDevices", "KelvinReference", "KelvinPlanning", "KelvinMeasurements",
+      "KelvinHostOperations", "KelvinFeatures", "KelvinImport", "KelvinDevices", "KelvinReference", "KelvinPlanning",
+      "KelvinMeasurements",
       "KelvinThermal", "KelvinRuntime", "KelvinEngine"),
     swift(
       "KelvinMeasuring", "KelvinBasics", "KelvinGraph", "KelvinImages", "KelvinFeatures", "KelvinDevices",

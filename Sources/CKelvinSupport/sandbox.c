@@ -38,7 +38,7 @@ static const int allowed[] = {
   __NR_read, __NR_readv, __NR_pread64, __NR_write, __NR_writev, __NR_close, __NR_lseek, __NR_fstat, __NR_getdents64,
   __NR_recvmsg, __NR_sendmsg, __NR_ppoll, __NR_munmap, __NR_mremap, __NR_madvise, __NR_brk, __NR_futex,
   __NR_clock_gettime, __NR_clock_getres, __NR_clock_nanosleep, __NR_nanosleep, __NR_gettimeofday, __NR_getrandom,
-  __NR_getpid, __NR_gettid, __NR_sched_yield, __NR_sched_getaffinity, __NR_getcpu, __NR_rt_sigaction,
+  __NR_getpid, __NR_gettid, __NR_sched_yield, __NR_sched_getaffinity, __NR_getcpu, __NR_sysinfo, __NR_rt_sigaction,
   __NR_rt_sigprocmask, __NR_rt_sigreturn, __NR_sigaltstack, __NR_restart_syscall, __NR_set_robust_list, __NR_exit,
   __NR_exit_group,
 #ifdef __NR_rseq

@@ -76,7 +76,8 @@ extension ImageFile {
     defer { close(memory) }
     let bytes = image.pixels.bytes
     guard let target = mmap(nil, bytes.count, PROT_WRITE, MAP_SHARED, memory, 0), target != MAP_FAILED else {
-      throw ImageError(.unreadable, "", "the memory for its pixels cannot be mapped: \(String(cString: strerror(errno)))")
+      let reason = String(cString: strerror(errno))
+      throw ImageError(.unreadable, "", "the memory for its pixels cannot be mapped: \(reason)")
     }
     bytes.withUnsafeBytes { UnsafeMutableRawBufferPointer(start: target, count: bytes.count).copyMemory(from: $0) }
     munmap(target, bytes.count)

@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 
 /// The process in which image files and models are decoded first.
@@ -18,9 +19,12 @@ public enum Isolation: String, Hashable, Sendable, CaseIterable {
   /// Images are decoded in a worker. A model is read in a worker first, and then in this process if that succeeded.
   case worker
 
-  private static let chosen = Mutex(Isolation.none)
+  /// A value of the environment other than `none` isolates, so that a misspelled one does not weaken the process.
+  private static let chosen = Mutex(
+    getenv("KELVIN_ISOLATION").map { String(cString: $0) == "none" ? Isolation.none : .worker } ?? .none)
 
-  /// The isolation of images, and the default of new model configurations, in this process. Initially ``none``.
+  /// The isolation of images, and the default of new model configurations, in this process. Initially ``none``, unless
+  /// the environment variable `KELVIN_ISOLATION` is `worker`.
   public static var standard: Isolation {
     get { chosen.withLock(\.self) }
     set { chosen.withLock { $0 = newValue } }

@@ -22,7 +22,8 @@ package struct WorkerMessage: Sendable {
 
   /// Creates the answer to a request that failed. Nil becomes an empty string.
   package static func failed(_ fields: String?...) -> WorkerMessage {
-    WorkerMessage(["failed"] + fields.map { String(decoding: ($0 ?? "").utf8.prefix(maximumReasonBytes), as: UTF8.self) })
+    let bounded = fields.map { ($0 ?? "").utf8.prefix(maximumReasonBytes) }
+    return WorkerMessage(["failed"] + bounded.map { String(decoding: $0, as: UTF8.self) })
   }
 
   /// Returns a field; an empty string for one that is absent.

@@ -42,7 +42,8 @@ package final class WorkerPool: Sendable {
   }
 
   private func send<Result>(
-    _ request: WorkerMessage, to worker: WorkerProcess, _ step: (WorkerMessage) throws(WorkerFailure) -> WorkerStep<Result>
+    _ request: WorkerMessage, to worker: WorkerProcess,
+    _ step: (WorkerMessage) throws(WorkerFailure) -> WorkerStep<Result>
   ) throws(WorkerFailure) -> Result {
     worker.beginRequest()
     let deadline = ContinuousClock.now + .seconds(limits.seconds)
@@ -62,9 +63,12 @@ package final class WorkerPool: Sendable {
     return try start()
   }
 
-  private func start() throws(WorkerFailure) -> WorkerProcess { try WorkerProcess(WorkerProgram.path(), limits) }
+  private func start() throws(WorkerFailure) -> WorkerProcess {
+    try WorkerProcess(WorkerProgram.path(), limits)
+  }
 
   private func give(_ worker: WorkerProcess) {
-    idle.withLock { if $0.count < Self.maximumIdle { $0.append(worker) } }
+    guard idleProcesses.count < Self.maximumIdle else { return }
+    idle.withLock { $0.append(worker) }
   }
 }

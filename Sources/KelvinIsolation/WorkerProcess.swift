@@ -67,7 +67,9 @@ final class WorkerProcess: Sendable {
     while case let left = (deadline - .now) / .seconds(1), left > 0, !WorkBudget.isSpent {
       do throws(WorkerMessageError) {
         let wait = min(left, Self.interval)
-        guard let message = try WorkerMessage.receive(from: socket, seconds: wait, takesDescriptor: false) else { break }
+        guard let message = try WorkerMessage.receive(from: socket, seconds: wait, takesDescriptor: false) else {
+          break
+        }
         return message
       } catch {
         if error.code == ECONNRESET { break }

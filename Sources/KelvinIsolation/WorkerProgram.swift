@@ -21,7 +21,7 @@ package enum WorkerProgram {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
     guard ck_own_path(&buffer, buffer.count) == 0 else { return try checked([]) }
     let folder = String(path: buffer).parentPath
-    let besides = ["", "../bin", "../../bin"].map { folder.appendingPath($0).appendingPath("kelvin") }
+    let besides = ["", "bin", "../bin", "../../bin"].map { folder.appendingPath($0).appendingPath("kelvin") }
     return try checked(besides)
   }
 

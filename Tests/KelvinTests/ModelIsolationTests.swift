@@ -88,7 +88,8 @@ import Testing
     let folder = TemporaryFolder()
     let model = folder.write("model", "model.onnx")
     let broker = ModelBroker(model, allowsLinks: true)
-    #expect(broker.answer(WorkerMessage(["open", model, "", "", "\(flags)", "true"])).fields == ["system", "\(EPERM)"])
+    let answer = broker.answer(WorkerMessage(["open", model, "", "", "\(flags)", "true"]))
+    #expect(answer.fields == ["system", "\(EPERM)"])
     #expect(TemporaryFolder.read(model) == Array("model".utf8))
   }
 }

@@ -18,6 +18,7 @@ package enum IsolatedWorker {
   ///   - memoryBytes: The bytes by which the private memory may grow.
   ///   - restricted: Called once when the limits are in effect.
   package static func serve(memoryBytes: UInt64, restricted: () -> Void) -> Never {
+    Isolation.standard = .none
     // The decoders' libraries must be loaded while the process can open files. A missing one is reported by `decode`.
     try? ImageFile.prepare()
     let service = WorkerService()

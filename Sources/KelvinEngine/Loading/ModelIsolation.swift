@@ -42,7 +42,7 @@ package func readModel(for parent: WorkerService, _ request: WorkerMessage) {
   defer { FileBrokers.current = nil }
   do throws(FormatError) {
     let program = try readModel(at: request[1], allowsLinks: request[2] == "true")
-    for name in program.functions.keys.sorted() { 
+    for name in program.functions.keys.sorted() {
       _ = try? program.function(name).builtGraphs(shapes: [:], evaluator: ReferenceEvaluator())
     }
     parent.send(WorkerMessage(["done"]))
