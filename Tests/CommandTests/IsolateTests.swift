@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// The option `--isolate`.
-@Suite struct IsolateTests {
+@Suite(.runsWorkers) struct IsolateTests {
   private static let images = [Kelvin.image("0_0030.png"), Kelvin.image("9_0199.jpg")]
 
   /// Runs a command with and without isolation.

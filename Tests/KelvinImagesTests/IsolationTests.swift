@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Workers that decode images. The program `kelvin` is beside the test runner.
-@Suite(.enabled(if: decoderMissing == nil, "libvips is not installed"))
+@Suite(.enabled(if: decoderMissing == nil, "libvips is not installed"), .runsWorkers)
 struct IsolationTests {
   private static let folder = "\(SharedFiles.projectRoot)/Tests/Images/files"
   private static let files = (TemporaryFolder.entries(folder) ?? []).filter { !$0.hasSuffix(".ppm") }
@@ -109,6 +109,37 @@ struct IsolationTests {
         try ImageFile.decode(path: "\(Self.folder)/color.bmp")
       }
       #expect(error?.code == .decoderMissing && error?.reason.contains(program) == true && error?.remedy != nil)
+    }
+  }
+
+  /// A program that reports that it cannot restrict itself.
+  @Test func unrestrictedWorkerIsRefused() async {
+    await #expect(processExitsWith: .success) {
+      let folder = TemporaryFolder()
+      let program = folder.writeWorker(answers: ["failed\\000seccomp: not implemented\\000use another kernel"])
+      setenv("KELVIN_PROGRAM", program, 1)
+      let file = try OpenFile("\(Self.folder)/color.bmp")
+      let error = #expect(throws: ImageError.self) { try ImageFile.decode(file, in: WorkerPool()) }
+      #expect(error?.code == .decoderMissing && error?.reason == "seccomp: not implemented")
+      #expect(error?.remedy == "use another kernel")
+    }
+  }
+
+  /// Answers of a worker that an image controls.
+  @Test(arguments: [
+    "done", "file", "pixels", "pixels\\0001\\000x\\0001", "pixels\\000-1\\000-1\\0001", "pixels\\0000\\0001\\0001",
+    "pixels\\0001000000\\0001000000\\0001", "pixels\\0009223372036854775807\\0009223372036854775807\\0001",
+    "pixels\\0001\\0001\\0009",
+  ])
+  func hostileAnswerIsAnError(answer: String) async {
+    await #expect(processExitsWith: .success) { [answer] in
+      let folder = TemporaryFolder()
+      setenv("KELVIN_PROGRAM", folder.writeWorker(answers: ["ready\\0001", answer]), 1)
+      let file = try OpenFile("\(Self.folder)/color.bmp")
+      let pool = WorkerPool()
+      let error = #expect(throws: ImageError.self) { try ImageFile.decode(file, in: pool) }
+      #expect(error?.code == .corrupt && error?.reason.contains("answer is invalid") == true)
+      #expect(pool.idleProcesses.isEmpty)
     }
   }
 

@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 /// Models that a worker reads first. The program `kelvin` is beside the test runner.
-@Suite struct ModelIsolationTests {
+@Suite(.runsWorkers) struct ModelIsolationTests {
   private static let digits = "\(SharedFiles.projectRoot)/Examples/Digits"
 
   private static func load(_ path: String, _ isolation: Isolation) throws -> Model {
@@ -70,6 +70,19 @@ import Testing
       try await Model.load(asset: asset, configuration: configuration)
     }
     #expect(error?.code == .unsupported && error?.description.contains("memory") == true)
+  }
+
+  /// The second program ends after it is ready.
+  @Test(arguments: [["ready\\0001", "garbage"], ["ready\\0001"]]) func failedWorkerNamesTheModel(answers: [String])
+    async
+  {
+    await #expect(processExitsWith: .success) { [answers] in
+      let folder = TemporaryFolder()
+      setenv("KELVIN_PROGRAM", folder.writeWorker(answers: answers, waits: answers.count > 1), 1)
+      let error = #expect(throws: ModelError.self) { try Self.load("\(Self.digits)/Digits.onnx", .worker) }
+      #expect(
+        error?.code == .io && error?.description.hasPrefix("model '\(Self.digits)/Digits.onnx': the worker") == true)
+    }
   }
 
   /// The parent's answer to a worker's request to open a file: the first field.

@@ -112,13 +112,14 @@ package final class ModelBroker {
     let (path, flags) = (request[1], Int32(request[4]) ?? -1)
     let followsLinks = request[5] == "true"
     count += 1
+    // The access mode of every allowed flag is reading. A pipe must not block this process.
     guard flags & ~Self.allowedFlags == 0, count <= Self.maximumFiles else { throw .system(EPERM) }
     if request[2] == "below" {
       guard ExactString(request[3]) == ExactString(folder), allowsLinks || !followsLinks else { throw .system(EPERM) }
-      return try FolderDescent.open(path, below: folder, last: flags, followsLinks: followsLinks)
+      return try FolderDescent.open(path, below: folder, last: flags | O_NONBLOCK, followsLinks: followsLinks)
     }
     guard mayOpen(path, flags) else { throw .system(EPERM) }
-    let descriptor = Glibc.open(path.pathBytes, flags | O_CLOEXEC)
+    let descriptor = Glibc.open(path.pathBytes, flags | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { throw .system(errno) }
     return descriptor
   }
