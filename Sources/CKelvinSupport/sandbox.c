@@ -153,8 +153,12 @@ static void build(struct filter *filter) {
   answer(filter, SECCOMP_RET_ERRNO | EPERM);
 }
 
+// Lowers a limit to `value`. A lower limit of the system stays.
 static bool bound(int resource, rlim_t value) {
-  struct rlimit limit = {value, value};
+  struct rlimit limit;
+  if (getrlimit((__rlimit_resource_t)resource, &limit)) return false;
+  if (value > limit.rlim_max) value = limit.rlim_max;
+  limit = (struct rlimit){value, value};
   return !setrlimit((__rlimit_resource_t)resource, &limit);
 }
 

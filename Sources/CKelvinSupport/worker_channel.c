@@ -139,8 +139,10 @@ int ck_worker_bound_time(int process, uint64_t seconds) {
     return -1;
   }
   if (clock_gettime(clock, &used)) return -1;
+  struct rlimit bounds;
+  if (prlimit(process, RLIMIT_CPU, NULL, &bounds)) return -1;
   rlim_t limit = (rlim_t)used.tv_sec + 1 + seconds;
-  struct rlimit bounds = {limit, RLIM_INFINITY};
+  bounds.rlim_cur = limit < bounds.rlim_max ? limit : bounds.rlim_max;
   return prlimit(process, RLIMIT_CPU, &bounds, NULL);
 }
 
