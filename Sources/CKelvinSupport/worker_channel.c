@@ -61,7 +61,8 @@ int ck_worker_send(int socket, const void *bytes, size_t count, int descriptor) 
     memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
   }
   ssize_t sent;
-  do sent = sendmsg(socket, &message, MSG_NOSIGNAL);
+  // Each side waits for an answer before its next message, so the socket has room unless the other side is hostile.
+  do sent = sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
   while (sent < 0 && errno == EINTR);
   return sent == (ssize_t)count ? 0 : -1;
 }

@@ -59,6 +59,8 @@ final class WorkerProcess: Sendable {
   func send(_ message: WorkerMessage) throws(WorkerFailure) {
     let code = message.send(to: socket)
     if code == EPIPE || code == ECONNRESET { throw ended() }
+    // A worker that does not read its answers must not block this process.
+    if code == EAGAIN { throw .invalidAnswer }
     guard code == 0 else { throw .unavailable("send", code) }
   }
 

@@ -85,6 +85,15 @@ import Testing
     }
   }
 
+  @Test func workerThatReadsNoAnswersDoesNotBlock() async {
+    await #expect(processExitsWith: .success) {
+      let folder = TemporaryFolder()
+      setenv("KELVIN_PROGRAM", folder.writeWorker(answers: ["ready\\0001"], flood: "open"), 1)
+      let error = #expect(throws: ModelError.self) { try Self.load("\(Self.digits)/Digits.onnx", .worker) }
+      #expect(error?.code == .io && error?.description.contains("answer is invalid") == true)
+    }
+  }
+
   /// The parent's answer to a worker's request to open a file: the first field.
   @Test(arguments: [
     ("Digits.onnx", "", "file"), ("/etc/passwd", "", "system"), ("images/0_0030.png", "", "system"),

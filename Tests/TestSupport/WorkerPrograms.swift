@@ -14,8 +14,11 @@ extension TemporaryFolder {
   /// - Parameters:
   ///   - answers: The messages in the notation of `printf`.
   ///   - waits: Whether the program then waits until its parent ends the connection.
-  package func writeWorker(answers: [String], waits: Bool = true) -> String {
-    let lines = ["#!/bin/sh"] + answers.map { "printf '\($0)' >&0" } + (waits ? ["exec cat > /dev/null"] : [])
+  ///   - flood: A message that is sent without end afterwards, while no answer is read.
+  package func writeWorker(answers: [String], waits: Bool = true, flood: String? = nil) -> String {
+    let endless = flood.map { ["while printf '\($0)' >&0; do :; done"] } ?? []
+    let lines =
+      ["#!/bin/sh"] + answers.map { "printf '\($0)' >&0" } + endless + (waits ? ["exec cat > /dev/null"] : [])
     let path = write(lines.joined(separator: "\n") + "\n", "worker")
     chmod(path, 0o755)
     return path
