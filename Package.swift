@@ -112,8 +112,9 @@ let package = Package(
     c("CKelvinShaders"),
     c("CKelvin"),
     swift("KelvinBasics"),
+    swift("KelvinIsolation", "CKelvinSupport", "KelvinBasics"),
     swift("KelvinGraph", "CKelvinSupport", "KelvinBasics"),
-    swift("KelvinImages", "CKelvinSupport", "KelvinBasics"),
+    swift("KelvinImages", "CKelvinSupport", "KelvinBasics", "KelvinIsolation"),
     swift("KelvinPasses", "KelvinBasics", "KelvinGraph"),
     swift("KelvinHostOperations", "KelvinBasics", "KelvinGraph", "KelvinImages"),
     swift("KelvinEvaluation", "KelvinBasics", "KelvinHostOperations"),
@@ -146,13 +147,15 @@ let package = Package(
       "KelvinBench", "KelvinBasics", "KelvinGraph", "KelvinDevices", "KelvinPlanning", "KelvinMeasurements",
       "KelvinThermal", "KelvinReport", "KelvinRuntime", "KelvinProfiler", "KelvinStreams"),
     swift(
-      "KelvinEngine", "KelvinBasics", "KelvinGraph", "KelvinImages", "KelvinPasses", "KelvinHostOperations",
-      "KelvinFeatures", "KelvinImport", only("ONNX", "KelvinONNX"), only("CoreML", "KelvinCoreML"), "KelvinDevices",
+      "KelvinEngine", "KelvinBasics", "KelvinIsolation", "KelvinGraph", "KelvinImages", "KelvinPasses",
+      "KelvinHostOperations", "KelvinFeatures", "KelvinImport", only("ONNX", "KelvinONNX"),
+      only("CoreML", "KelvinCoreML"), "KelvinDevices",
       "KelvinReference", "KelvinCPU", only("GPU", "KelvinVulkan"), only("GPU", "KelvinOpenCL"), "KelvinPlanning",
       "KelvinMeasurements", "KelvinRuntime"),
     swift(
-      "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinImages", "KelvinPasses", "KelvinHostOperations",
-      "KelvinFeatures", "KelvinImport", "KelvinDevices", "KelvinReference", "KelvinPlanning", "KelvinMeasurements",
+      "Kelvin", "KelvinBasics", "KelvinIsolation", "KelvinGraph", "KelvinImages", "KelvinPasses",
+      "KelvinHostOperations", "KelvinFeatures", "KelvinImport", "KelvinDevices", "KelvinReference", "KelvinPlanning",
+      "KelvinMeasurements",
       "KelvinThermal", "KelvinRuntime", "KelvinEngine"),
     swift(
       "KelvinMeasuring", "KelvinBasics", "KelvinGraph", "KelvinImages", "KelvinFeatures", "KelvinDevices",
@@ -204,7 +207,7 @@ let package = Package(
       "KelvinHostOperationsTests", "KelvinBasics", "KelvinHostOperations", "KelvinGraph", "KelvinImages", "TestSupport"),
     test("KelvinEvaluationTests", "KelvinHostOperations", "KelvinEvaluation", "TestSupport"),
     test("KelvinIndexTests", "KelvinFeatures", "KelvinBasics", "KelvinHostOperations", "KelvinIndex", "TestSupport"),
-    test("KelvinImagesTests", "KelvinBasics", "KelvinImages", "TestSupport"),
+    test("KelvinImagesTests", "KelvinBasics", "KelvinIsolation", "KelvinImages", "TestSupport"),
     test(
       "KelvinPassesTests", "KelvinBasics", "KelvinPasses", "KelvinGraph", "KelvinDevices", "KelvinConformance",
       "ConformanceChecks",
@@ -263,7 +266,7 @@ let package = Package(
       "KelvinImport",
       "KelvinPasses", "KelvinDevices", "KelvinConformance", "ConformanceChecks", "KelvinReference", "KelvinRuntime",
       "KelvinPlanning",
-      "KelvinImages", "KelvinEngine", "TestSupport", "KelvinMeasuring", "KelvinTables"),
+      "KelvinImages", "KelvinIsolation", "KelvinEngine", "TestSupport", "KelvinMeasuring", "KelvinTables"),
     test("InterfaceTests", "TestSupport"),
     test("KelvinTextTests", "KelvinText", "Kelvin", "KelvinBasics", "TestSupport"),
     test(

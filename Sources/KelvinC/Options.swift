@@ -108,6 +108,7 @@ private struct Option: Sendable {
     "deterministic": flag(\.isDeterministic),
     "tuning": Option(\.tuning, names(ComputeTuning.self)) { ComputeTuning(rawValue: $0) },
     "allow-links": flag(\.allowsLinks),
+    "isolation": Option(\.isolation, names(Isolation.self)) { Isolation(rawValue: $0) },
     "plan-every-size": flag(\.plansEverySize),
     "reshape-frequency": Option(\.optimizationHints.reshapeFrequency, "frequent or infrequent") {
       OptimizationHints.ReshapeFrequency(rawValue: $0)

@@ -36,12 +36,15 @@ struct KelvinTool: ParsableCommand {
   /// Runs the command line. Every error ends as one line on stderr and an exit status.
   static func main() -> Never {
     _ = began
+    if let memoryBytes = WorkerCommand.memoryBytes(Self.arguments) { WorkerCommand.serve(memoryBytes) }
+    IsolatedWorker.useThisProgram()
     Console.prepare()
     OutOfMemoryMessage.prepare()
     ComputeDevice.anticipate()
     ModelsOfProcess.keep()
     do {
       var command = try parseAsRoot(Self.arguments)
+      if (command as? any IsolatedCommand)?.isolation.isolate == true { Isolation.standard = .worker }
       try LimitOptions.bounding(command) { try command.run() }
     } catch {
       reportDevices()

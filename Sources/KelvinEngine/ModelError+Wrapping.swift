@@ -5,6 +5,7 @@ package import KelvinFeatures
 import KelvinGraph
 import KelvinImages
 import KelvinImport
+import KelvinIsolation
 import KelvinMeasurements
 import KelvinPlanning
 import KelvinRuntime
@@ -18,6 +19,7 @@ extension ModelError {
       case is WorkBudget.Excess: (.limit, .limit)
       case let error as FileError: (.io, error.fault)
       case let error as FormatError: (error.publicCode, .data)
+      case let error as ModelWorkerError: error.failure.publicForm
       case is GraphError: (.unsupported, .data)
       case is HostOperationError: (.featureType, .data)
       case let error as RuntimeError: error.publicForm
@@ -52,6 +54,16 @@ extension FormatError {
     case .unsupported, .missing: .unsupported
     case .shapes: .featureType
     case .unreadable, .link, .malformed: .io
+    }
+  }
+}
+
+extension WorkerFailure {
+  fileprivate var publicForm: (ModelError.Code, ModelError.Fault) {
+    switch kind {
+    case .unavailable: (.generic, .own)
+    case .crashed, .invalidAnswer: (.io, .data)
+    case .limit: (.limit, .limit)
     }
   }
 }

@@ -1,4 +1,5 @@
 package import KelvinBasics
+import KelvinIsolation
 
 extension ImageFile {
   /// Decodes the image in a file. Only the parts that determine its pixels are read. Errors name the image by `path`.
@@ -34,6 +35,9 @@ extension ImageFile {
     let path = file.path
     guard file.byteCount <= maximumFileBytes else {
       throw ImageError(.tooLarge, path, "\(file.byteCount) bytes, at most \(maximumFileBytes) are read")
+    }
+    if Isolation.standard == .worker {
+      return try decode(file, in: .standard, orientation: orientation, maximumPixels: maximumPixels)
     }
     let source = ImageSource(name: path, count: file.byteCount) { (offset, target) throws(ImageError) in
       do throws(FileError) { try file.read(into: target, at: offset) } catch { throw ImageError(error) }

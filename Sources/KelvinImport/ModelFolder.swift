@@ -58,8 +58,7 @@ package struct ModelFolder: Sendable {
 
   /// Whether the folder contains a file of this name, links included.
   package func contains(_ relative: String) -> Bool {
-    var status = stat()
-    return lstat("\(path)/\(relative)".pathBytes, &status) == 0
+    FileBrokers.status("\(path)/\(relative)", followsLinks: false) != nil
   }
 
   /// Returns the names in a folder below this one, sorted; empty if there is no such folder.

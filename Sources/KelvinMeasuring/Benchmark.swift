@@ -175,7 +175,7 @@ extension Benchmark {
   /// Returns how the model takes tokens; nil for workloads without tokens.
   private func tokens(of url: URL) throws(ModelError) -> BenchmarkedTokens? {
     guard workload.kind == .tokens, let first = configurations.first?.configuration else { return nil }
-    let file = try ReadModel(contentsOf: url, allowsLinks: first.allowsLinks)
+    let file = try ReadModel(contentsOf: url, allowsLinks: first.allowsLinks, isolation: first.isolation)
     let function = try ModelError.wrapping { try file.program.function(first.functionName) }
     return try BenchmarkedTokens(
       function, roles: tokenRoles, prompt: workload.promptCount, tokens: workload.tokenCount, seed: seed)

@@ -80,7 +80,7 @@ kelvin_options *kelvin_options_new(void);
 ///     units               all, cpu-only, cpu-and-gpu, cpu-and-neural-engine, or devices: cpu,vulkan:0
 ///     precision           automatic, full, low
 ///     goal                latency, one-shot, throughput, sustained
-///     tuning              automatic, exhaustive, off
+///     tuning isolation    automatic, exhaustive, off; none, worker
 ///     runs trips envelope threads function part exclude device-timeout plan profile cache-dir reshape-frequency
 ///     pin                 NODE=DEVICE
 ///     shape               NAME=1x3x224x224

@@ -91,7 +91,7 @@ public final class Model: Sendable {
   ) throws(ModelError) {
     let budget = configuration.budget
     try self.init(
-      ReadModel(contentsOf: url, allowsLinks: configuration.allowsLinks, budget), configuration,
+      ReadModel(contentsOf: url, configuration, budget), configuration,
       .init(progress: progress), budget)
   }
 
@@ -141,7 +141,7 @@ public final class Model: Sendable {
     contentsOf url: URL, configuration: ModelConfiguration = ModelConfiguration(),
     progress: @escaping @Sendable (Double) -> Void = { _ in }
   ) async throws(ModelError) -> Model {
-    try await load(ModelAsset(url: url, allowsLinks: configuration.allowsLinks), configuration, progress: progress)
+    try await load(ModelAsset(url: url).opened(as: configuration), configuration, progress: progress)
   }
 
   /// Loads an asset's model. The asset decides whether links are followed.

@@ -43,6 +43,7 @@ extension ModelConfiguration {
     options.lastPass = lastPass
     options.links = links
     options.allowsLinks = allowsLinks
+    options.isolation = isolation
     options.allowsWhatIf = allowsWhatIf
     if !usesCache {
       options.cacheDirectory = nil

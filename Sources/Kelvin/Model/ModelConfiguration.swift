@@ -1,4 +1,5 @@
 public import FoundationEssentials
+public import KelvinIsolation
 
 /// The options for loading and running a model.
 public struct ModelConfiguration: Hashable, Sendable {
@@ -77,6 +78,11 @@ public struct ModelConfiguration: Hashable, Sendable {
   /// Links can lead to any file of this machine, so they are refused by default. A path outside the model's folder is
   /// always refused. The model's own path may always be a link.
   public var allowsLinks = false
+  /// The process in which the model is read first. The default is ``Isolation/standard``.
+  ///
+  /// Images have the isolation ``Isolation/standard``, also those that a model decodes itself. A model in memory cannot
+  /// be isolated.
+  public var isolation = Isolation.standard
   /// The maximum seconds for reading and compiling the model together, and for each prediction; nil for no limit.
   /// Longer work ends with an error of code `limit`, at the next point between two operations.
   public var maximumSeconds: Double?

@@ -1,8 +1,5 @@
 import Glibc
 
-/// O_PATH, which needs no permission to read a folder. The Glibc module does not define it.
-private let pathOnly: Int32 = 0o10_000_000
-
 /// Opens files below a folder whose contents are untrusted.
 ///
 /// Components are opened one after another, each relative to the previous one, without following links. The checks apply
@@ -35,8 +32,12 @@ package enum FolderDescent {
     _ relative: String, below path: String, last: Int32, followsLinks: Bool
   ) throws(Failure) -> Int32 {
     guard relative.staysInside else { throw .system(EXDEV) }
-    let step = pathOnly | O_DIRECTORY | (followsLinks ? 0 : O_NOFOLLOW)
-    var folder = Glibc.open(path.pathBytes, pathOnly | O_DIRECTORY | O_CLOEXEC)
+    if let broker = FileBrokers.current {
+      return try broker.open(relative, below: path, flags: last, followsLinks: followsLinks)
+    }
+    // O_PATH needs no permission to read a folder.
+    let step = FileBrokers.pathOnly | O_DIRECTORY | (followsLinks ? 0 : O_NOFOLLOW)
+    var folder = Glibc.open(path.pathBytes, FileBrokers.pathOnly | O_DIRECTORY | O_CLOEXEC)
     guard folder >= 0 else { throw .folder(errno) }
     var rest = relative.pathParts[...]
     while let part = rest.popFirst() {

@@ -4,7 +4,7 @@ import KelvinBasics
 import KelvinCollections
 import KelvinVision
 
-struct CategoriesCommand: ParsableCommand, LimitedCommand {
+struct CategoriesCommand: ParsableCommand, LimitedCommand, IsolatedCommand {
   static let configuration = CommandConfiguration(
     commandName: "categories",
     abstract:
@@ -24,6 +24,7 @@ struct CategoriesCommand: ParsableCommand, LimitedCommand {
   var limit: Int?
 
   @OptionGroup var pages: IndexSheetOptions
+  @OptionGroup var isolation: IsolationOption
   @OptionGroup var limits: LimitOptions
   @OptionGroup var output: OutputOptions
 

@@ -5,7 +5,7 @@ import KelvinBasics
 import KelvinCollections
 import KelvinVision
 
-struct SearchCommand: ParsableCommand, LimitedCommand {
+struct SearchCommand: ParsableCommand, LimitedCommand, IsolatedCommand {
   static let configuration = CommandConfiguration(
     commandName: "search", abstract: "Find images of an indexed folder by words, similarity or hash.",
     discussion: """
@@ -57,6 +57,7 @@ struct SearchCommand: ParsableCommand, LimitedCommand {
   var model: String?
 
   @OptionGroup var units: UnitsOption
+  @OptionGroup var isolation: IsolationOption
   @OptionGroup var limits: LimitOptions
   @OptionGroup var output: OutputOptions
 

@@ -50,7 +50,7 @@ protocol LimitedCommand {
 }
 
 /// A command with model options, which include limits.
-protocol ModelCommand: LimitedCommand {
+protocol ModelCommand: LimitedCommand, IsolatedCommand {
   var options: ModelOptions { get }
 }
 

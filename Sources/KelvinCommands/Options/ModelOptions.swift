@@ -113,6 +113,7 @@ struct ModelOptions: ParsableArguments {
       """)
   var noCanary = false
 
+  @OptionGroup var isolation: IsolationOption
   @OptionGroup var limits: LimitOptions
 
   func validate() throws {

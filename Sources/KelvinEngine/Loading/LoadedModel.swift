@@ -47,7 +47,8 @@ package struct LoadedModel: Sendable {
   /// - Throws: `FormatError`, `GraphError` or `RuntimeError`.
   package init(path: String, options: LoadOptions, inventory: DeviceInventory = deviceInventory) throws {
     try self.init(
-      program: readModel(at: path, allowsLinks: options.allowsLinks), options: options, inventory: inventory)
+      program: readModel(at: path, allowsLinks: options.allowsLinks, isolation: options.isolation), options: options,
+      inventory: inventory)
   }
 
   /// - Throws: the errors of `init(path:options:inventory:)`; `FileError` if a file of the model changed since it was
