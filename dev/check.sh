@@ -57,22 +57,25 @@ check_documentation() {
   dev/docs.sh "$(mktemp -d)" > /dev/null || complain "the documentation has faults: run dev/docs.sh"
 }
 
+# Whether readelf shows a line of a file. grep reads to the end: readelf would fail if its output were closed.
+shows() { readelf -W "$1" "$2" 2> /dev/null | grep -E "$3" > /dev/null; }
+
 check_binaries() {
   local release="${KELVIN_SCRATCH:-.build}/release" file object
   for file in "$release"/kelvin "$release"/libKelvinC.so; do
     [ -e "$file" ] || { skip "how $file is hardened, which is not built"; continue; }
-    readelf -lW "$file" | grep -q GNU_RELRO || complain "$file has no section that is read-only after relocation"
-    readelf -dW "$file" | grep -qE 'BIND_NOW|FLAGS_1.*NOW' || complain "$file binds symbols late: link it with -z now"
-    ! readelf -lW "$file" | grep -q 'GNU_STACK.*RWE' || complain "$file has an executable stack"
-    ! readelf -dW "$file" | grep -qE 'R(UN)?PATH' || complain "$file searches libraries in $(readelf -dW "$file" | sed -n 's/.*path: //p'): build it with make"
-    readelf --dyn-syms -W "$file" | grep -q __stack_chk_fail || complain "$file does not check its stack: build it with make"
-    readelf --dyn-syms -W "$file" | grep -qE '__(memcpy|snprintf|vsnprintf|read|memset|memmove)_chk' || complain "$file does not check calls of the C library: build it with make"
+    shows -l "$file" GNU_RELRO || complain "$file has no section that is read-only after relocation"
+    shows -d "$file" 'BIND_NOW|FLAGS_1.*NOW' || complain "$file binds symbols late: link it with -z now"
+    ! shows -l "$file" 'GNU_STACK.*RWE' || complain "$file has an executable stack"
+    ! shows -d "$file" 'R(UN)?PATH' || complain "$file searches libraries in $(readelf -dW "$file" | sed -n 's/.*path: //p'): build it with make"
+    shows --dyn-syms "$file" __stack_chk_fail || complain "$file does not check its stack: build it with make"
+    shows --dyn-syms "$file" '__(memcpy|snprintf|vsnprintf|read|memset|memmove)_chk' || complain "$file does not check calls of the C library: build it with make"
   done
   # The objects of the Swift compiler have no such marks, so the linked files have none either.
   [ "$(uname -m)" = x86_64 ] || return 0
   for object in "$release"/CKelvin{Kernels,Support}.build/*.o; do
     [ -e "$object" ] || continue
-    readelf -nW "$object" 2> /dev/null | grep -q 'IBT, SHSTK' || complain "$object has no marks of branch targets: build it with make"
+    shows -n "$object" 'IBT, SHSTK' || complain "$object has no marks of branch targets: build it with make"
   done
 }
 

@@ -57,6 +57,16 @@ final class ModelHandle: HandleValue {
   }
 }
 
+extension ModelHandle {
+  /// Checks the devices, and returns the numbers of doubtful predictions. A model that waits for its sizes has made none.
+  fileprivate func checkDevices() -> [ClosedRange<Int>] {
+    guard let model = state.withLock({ if case .loaded(let model) = $0 { model } else { nil } }) else { return [] }
+    // A failure of a device is in the remarks.
+    try? model.checkDevices()
+    return model.doubtfulPredictions
+  }
+}
+
 extension ModelHandle.State {
   fileprivate var model: Model {
     get throws {
@@ -172,10 +182,8 @@ public func kelvin_model_check_devices(
 ) -> kelvin_code {
   answer(error) {
     let result = try place(json, "json")
-    let model = try Handles.find(model, as: ModelHandle.self).model
-    // A failure of a device is in the remarks.
-    try? model.checkDevices()
-    let ranges = model.doubtfulPredictions.map { [$0.lowerBound, $0.upperBound] }
+    let doubtful = try Handles.find(model, as: ModelHandle.self).checkDevices()
+    let ranges = doubtful.map { [$0.lowerBound, $0.upperBound] }
     result.pointee = allocated(String(decoding: try JSONText.encode(ranges), as: UTF8.self))
   }
 }

@@ -13,8 +13,9 @@ package final class DeviceHealth: Sendable {
   /// The bit pattern of the allowed seconds so far; it increases monotonically with the value. 0 at first.
   private let allowed = Atomic<UInt64>(0)
   private let queue = Mutex(Queue())
-  /// The bit pattern of the upper limit in seconds.
+  /// The bit patterns of the upper limits of `patience` and `preparation` in seconds.
   private let most = Atomic(Double.infinity.bitPattern)
+  private let mostPreparation = Atomic(Double.infinity.bitPattern)
   private let held = Atomic(0)
   /// The number of threads in which the device's driver is compiling.
   let compilations = Atomic(0)
@@ -72,7 +73,7 @@ package final class DeviceHealth: Sendable {
 
   /// The base limit of preparation: compilation and first runs. It is never below the limit that the device was opened
   /// with, since `allow` concerns runs.
-  var preparation: Double { min(max(patience, initial), Double(bitPattern: most.load(ordering: .relaxed))) }
+  var preparation: Double { min(max(patience, initial), Double(bitPattern: mostPreparation.load(ordering: .relaxed))) }
 
   /// Raises the time limit to at least this many seconds, for work about to be compiled or run.
   package func allow(_ seconds: Double) {
@@ -81,9 +82,12 @@ package final class DeviceHealth: Sendable {
   }
 
   /// Caps the time limit from now on, for pending work too, regardless of `allow`.
-  package func allowNoMore(than seconds: Double) {
+  ///
+  /// - Parameter preparation: the cap of the limit of preparation; nil for the same.
+  package func allowNoMore(than seconds: Double, preparation: Double? = nil) {
     precondition(seconds > 0)
     most.store(seconds.bitPattern, ordering: .relaxed)
+    mostPreparation.store((preparation ?? seconds).bitPattern, ordering: .relaxed)
   }
 
   /// The bytes that this process holds on the device.

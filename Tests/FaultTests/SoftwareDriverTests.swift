@@ -11,8 +11,7 @@ import Testing
   /// A call of each prediction, by interface.
   static let call: [Interface: String] = [.vulkan: "vkWaitForFences", .opencl: "clEnqueueNDRangeKernel"]
 
-  /// The call takes more than its limit of 0.3 s, and uses the processor all the time. On a busy machine it may take ten
-  /// times as long.
+  /// The call takes more than its limit of 0.3 s, and uses the processor all the time. On a busy machine it takes longer.
   @Test(arguments: Tier.some(1, of: Interface.allCases))
   func driverThatComputesForLongIsNotHung(interface: Interface) async {
     await #expect(processExitsWith: .success) { [interface] in
@@ -23,7 +22,7 @@ import Testing
       _ = try predictor.answer(input)
       let device = try #require(machine.device)
       #expect(device.info.kind == .software)
-      device.health.allowNoMore(than: 0.2)
+      device.health.allowNoMore(than: 0.2, preparation: 60)
       let function = try #require(SoftwareDriverTests.call[interface])
       faulty_order(FaultyFault.computing(in: function, milliseconds: 400))
       #expect(distance(try predictor.answer(input), expected) < 1e-4)
