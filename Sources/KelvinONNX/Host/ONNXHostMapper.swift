@@ -34,7 +34,7 @@ struct ONNXHostMapper: OperationMapper {
   static let byName: [String: ONNXHostMapper] = table(all)
 
   static let all: [ONNXHostMapper] =
-    strings + [
+    strings + extensions + [
       .arrayFeatureExtractor, .bitCast, .castMap, .categoryMapper, .concat, .constant, .dictVectorizer, .flatten,
       .gather, .identity, .imageDecoder, .imputer, .labelEncoder, .linearClassifier, .linearRegressor, .normalizer,
       .oneHotEncoder, .reshape, .squeeze, .supportVectorClassifier, .supportVectorRegressor, .treeEnsemble,
