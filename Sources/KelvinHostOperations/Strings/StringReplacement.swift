@@ -34,25 +34,30 @@ package struct StringReplacement: SlotOperation {
 
   private func replacing(_ expression: RegularExpression, _ rewrite: RewriteParts, in text: [UInt32]) -> [UInt32] {
     var result: [UInt32] = []
-    /// The end of the last match, and of what `result` has.
-    var (lastEnd, copied): (Int?, Int) = (nil, 0)
-    while let groups = next(expression, in: text, after: lastEnd), let whole = groups[0] {
-      result += text[copied..<whole.lowerBound]
-      result += rewrite.text(for: groups, in: text)
-      copied = whole.upperBound
-      lastEnd = whole.upperBound
+    var last: Range<Int>?
+    while let groups = next(expression, in: text, after: last), let whole = groups[0] {
+      let before = (last?.upperBound ?? 0)..<whole.lowerBound
+      result += text[before]
+      result += rewrite.text(for: groups, before: before, in: text)
+      last = whole
       if !isGlobal { break }
     }
-    return result + text[copied...]
+    return result + text[(last?.upperBound ?? 0)...]
   }
 
-  /// Returns the next match. Neither syntax has an empty match twice at one position; RE2 has none right after a match.
+  /// Returns the match after another one. RE2 has no empty match right after a match; ECMAScript has one unless the
+  /// match before is empty, and a match of characters at that position comes first.
   private func next(
-    _ expression: RegularExpression, in text: [UInt32], after end: Int?
+    _ expression: RegularExpression, in text: [UInt32], after last: Range<Int>?
   ) -> RegularExpression.Groups? {
-    guard let end else { return expression.firstGroups(in: text, from: 0) }
-    guard let groups = expression.firstGroups(in: text, from: end), let whole = groups[0] else { return nil }
-    guard whole.isEmpty, whole.lowerBound == end else { return groups }
+    guard let last else { return expression.firstGroups(in: text, from: 0) }
+    let end = last.upperBound
+    if dialect == .re2 || !last.isEmpty {
+      guard let groups = expression.firstGroups(in: text, from: end), let whole = groups[0] else { return nil }
+      if dialect != .re2 || !whole.isEmpty || whole.lowerBound > end { return groups }
+    } else if let groups = expression.firstGroups(in: text, from: end, isAnchored: true, mayBeEmpty: false) {
+      return groups
+    }
     return end < text.count ? expression.firstGroups(in: text, from: end + 1) : nil
   }
 
@@ -82,7 +87,7 @@ private struct RewriteParts {
   private enum Part {
     case literal([UInt32])
     case group(Int)
-    /// The string before or behind the match.
+    /// The string between the match before and this one, or behind this one.
     case before, behind
   }
 
@@ -129,13 +134,14 @@ private struct RewriteParts {
     return part ?? .literal([0x24])
   }
 
-  func text(for groups: RegularExpression.Groups, in text: [UInt32]) -> [UInt32] {
+  /// Returns the replacement of a match, given the part between it and the match before.
+  func text(for groups: RegularExpression.Groups, before: Range<Int>, in text: [UInt32]) -> [UInt32] {
     let whole = groups[0] ?? 0..<0
     return parts.flatMap { part -> [UInt32] in
       switch part {
       case .literal(let units): units
       case .group(let number): groups.indices.contains(number) ? groups[number].map { Array(text[$0]) } ?? [] : []
-      case .before: Array(text[..<whole.lowerBound])
+      case .before: Array(text[before])
       case .behind: Array(text[whole.upperBound...])
       }
     }
