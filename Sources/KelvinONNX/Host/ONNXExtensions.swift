@@ -5,7 +5,7 @@ import KelvinImport
 
 /// The operators of onnxruntime-extensions.
 extension ONNXHostMapper {
-  static let extensions: [ONNXHostMapper] = extensionStrings + extensionArrays + extensionTokenizers
+  static let extensions: [ONNXHostMapper] = extensionStrings + extensionArrays + extensionTokenizers + extensionBytePairs
 
   /// Returns a mapper to one host operation.
   ///

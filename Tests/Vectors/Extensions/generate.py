@@ -191,6 +191,39 @@ for name, attributes in [("", {}), ("_clean", {"skip_special_tokens": 1}), ("_sp
     build(f"bert_decoder{name}", "BertTokenizerDecoder", [[IDS, np.array([[0, 6], [4, 9], [3, 3]], np.int64)]], vocab_file=VOCABULARY, **attributes)
 
 
+def byte_characters():
+    """The character of each byte in vocabularies of GPT-2."""
+    hidden = [byte for byte in range(256) if byte < 33 or 127 <= byte < 161 or byte == 173]
+    return {byte: chr(256 + hidden.index(byte)) if byte in hidden else chr(byte) for byte in range(256)}
+
+
+MERGES = "#version: 0.2\nh e\nl l\nhe ll\nhell o\nĠ w\nĠw o\nĠwo r\nĠwor l\nĠworl d\ni n\nĠ Ġ\nÃ ¶\nÃ Ł\na a\naa a\n# x\n1 2"
+BYTES = byte_characters()
+pieces = [BYTES[byte] for byte in range(256)] + [line.replace(" ", "") for line in MERGES.split("\n")[1:]]
+CLIP_MERGES = MERGES.replace("hell o", "hell o</w>").replace("i n", "i n</w>").replace("1 2", "l d</w>")
+clip = [BYTES[byte] for byte in range(256)] + [BYTES[byte] + "</w>" for byte in range(256)] + [
+    line.replace(" ", "") for line in CLIP_MERGES.split("\n")[1:]]
+PHRASES = ["hello world  größer it's 12\n  x", "", "  ", "🦦 aaaa\u00a0c They'll", "Hello İNDIA # x\t\thello", "<s>hello</s> <|endoftext|>in"]
+for tokenizer, outputs, words, merges in [("GPT2", 2, pieces, MERGES), ("Roberta", 3, pieces, MERGES), ("CLIP", 3, clip, CLIP_MERGES)]:
+    attributes = {"vocab": json.dumps({word: number for number, word in enumerate(dict.fromkeys(words))}), "merges": merges}
+    # The library crashes at special tokens of CLIP in a text, and leaves the offsets of several strings, of padding and of special tokens uninitialized.
+    phrases = PHRASES[:-1] if tokenizer == "CLIP" else PHRASES
+    build(f"{tokenizer.lower()}_tokenizer", f"{tokenizer}Tokenizer", strings(texts(*phrases), RANDOM), [INT64] * 2, **attributes)
+    if outputs == 3:
+        build(f"{tokenizer.lower()}_tokenizer_offsets", f"{tokenizer}Tokenizer", strings(*[texts(phrase) for phrase in [PHRASES[0], *PHRASES[3:5]]]),
+              [INT64] * 3, **attributes)
+    build(f"{tokenizer.lower()}_tokenizer_padded", f"{tokenizer}Tokenizer", strings(texts(*phrases)), [INT64] * 2, padding_length=60, **attributes)
+build("gpt2_tokenizer_cut", "GPT2Tokenizer", strings(texts(*PHRASES)), [INT64] * 2, padding_length=3, vocab=json.dumps(dict(zip(pieces, range(300)))),
+      merges=MERGES, added_token="größer=1000\nit=1001")
+DECODER = {"id_vocab": "\n".join(pieces + ["<|endoftext|>", "\u4e2d"]), "byte_decoder": "\n".join(f"{ord(c)}\t{b}" for b, c in BYTES.items()),
+           "all_special_ids": f"{len(pieces)}", "added_tokens": "1000\t<new>\n"}
+for name, attributes in [("", {}), ("_clean", {"skip_special_tokens": 1}), ("_spaced", {"whitespace_token": 1, "unk_token": "?"})]:
+    build(f"bpe_decoder{name}", "BpeDecoder", [[np.array([len(pieces), 259, 264, 195, 182, 1000, len(pieces) + 1, 5000, len(pieces)], np.int64)]],
+          **DECODER, **attributes)
+build("bpe_decoder_pieces", "BpeDecoder", [[np.array([0, 1, 2, 3, 4], np.int64)]], id_vocab="<unk>\n\u2581Hello\n\u2581w\n<0x21>\n<0x0A>",
+      byte_decoder="9601\t32")
+
+
 def pixels(file, space):
     image = np.asarray(Image.open(io.BytesIO(file.tobytes())).convert("RGB"))
     return [image if space == "rgb" else image[:, :, ::-1]]
