@@ -49,7 +49,7 @@ package struct RegularExpression: Hashable, Sendable {
     return found
   }
 
-  package static func == (a: RegularExpression, b: RegularExpression) -> Bool { 
+  package static func == (a: RegularExpression, b: RegularExpression) -> Bool {
     a.dialect == b.dialect && ExactString(a.pattern) == ExactString(b.pattern)
   }
   package func hash(into hasher: inout Hasher) { hasher.combine(ExactString(pattern)) }

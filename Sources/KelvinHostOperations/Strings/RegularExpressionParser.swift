@@ -88,7 +88,8 @@ struct RegularExpressionParser {
     case "(": return try group()
     case "[": return .scalars(try brackets())
     case ".":
-      return .scalars(ScalarSet(ranges: flags.dotIsAny ? [] : isECMAScript ? [10...10, 13...13] : [10...10], isInverted: true))
+      let others: [ClosedRange<UInt32>] = isECMAScript ? [10...10, 13...13] : [10...10]
+      return .scalars(ScalarSet(ranges: flags.dotIsAny ? [] : others, isInverted: true))
     case "^": return .assertion(flags.hasLines ? .lineStart : .start)
     case "$": return .assertion(flags.hasLines ? .lineEnd : .end)
     case "*", "+", "?": throw SyntaxError(reason: "'\(scalar)' at \(start) repeats nothing")

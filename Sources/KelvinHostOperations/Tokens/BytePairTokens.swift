@@ -142,7 +142,8 @@ package struct BytePairTokens: SlotOperation {
     let scalars = style.isOfCLIP ? word.filter { $0 != " " } : Array(word)
     let bytes = Array(String(String.UnicodeScalarView(scalars)).utf8)
     guard bytes.count <= Self.wordLimit else {
-      throw refused(0, "a word has \(bytes.count) bytes, expected at most \(Self.wordLimit)", remedy: "give shorter ones")
+      throw refused(
+        0, "a word has \(bytes.count) bytes, expected at most \(Self.wordLimit)", remedy: "give shorter ones")
     }
     guard !bytes.isEmpty else { return [] }
     var characters = bytes.map { String(ByteCharacters.all[Int($0)]) }

@@ -6,7 +6,8 @@ import KelvinImport
 /// The tokenizers of onnxruntime-extensions by byte pair encoding.
 extension ONNXHostMapper {
   static let extensionBytePairs: [ONNXHostMapper] = [
-    bytePairs("GPT2Tokenizer", "GPT2", unknown: "<|endoftext|>", ends: ("<|endoftext|>", "<|endoftext|>"), padding: nil),
+    bytePairs(
+      "GPT2Tokenizer", "GPT2", unknown: "<|endoftext|>", ends: ("<|endoftext|>", "<|endoftext|>"), padding: nil),
     bytePairs("RobertaTokenizer", "Roberta", unknown: "<unk>", ends: ("<s>", "</s>"), padding: "<pad>"),
     bytePairs(
       "CLIPTokenizer", "CLIP", unknown: "<|endoftext|>", ends: ("<|startoftext|>", "<|endoftext|>"),

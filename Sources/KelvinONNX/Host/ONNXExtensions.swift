@@ -5,7 +5,8 @@ import KelvinImport
 
 /// The operators of onnxruntime-extensions.
 extension ONNXHostMapper {
-  static let extensions: [ONNXHostMapper] = extensionStrings + extensionArrays + extensionTokenizers + extensionBytePairs
+  static let extensions: [ONNXHostMapper] =
+    extensionStrings + extensionArrays + extensionTokenizers + extensionBytePairs + extensionSentencePieces
 
   /// Returns a mapper to one host operation.
   ///

@@ -1,22 +1,26 @@
 #!/usr/bin/env python3
 """Writes ONNX models of the domain ai.onnx.contrib, and what onnxruntime-extensions computes.
 
-    python3 -m venv .venv && .venv/bin/pip install onnx==1.23.2 onnxruntime==1.32.0 onnxruntime-extensions==0.15.2 pillow==12.0.0
+    python3 -m venv .venv && .venv/bin/pip install onnx==1.23.2 onnxruntime==1.32.0 onnxruntime-extensions==0.15.2 pillow==12.0.0 sentencepiece==0.2.0
     .venv/bin/python generate.py
 
 `NAME.onnx` is a model; `expected.json` has, by the model's name, a list of cases with inputs and outputs by name:
 `{"texts": […], "shape": […]}` or `{"numbers": […], "shape": […]}`, row-major. The package of onnxruntime-extensions has no image
-operators: DecodeImage is compared with Pillow."""
+operators: DecodeImage is compared with Pillow, and GaussianBlur with NumPy."""
 
+import base64
 import io
 import json
 import pathlib
 import random
+import struct
+import tempfile
 
 import numpy as np
 import onnx
 import onnxruntime
 import onnxruntime_extensions
+import sentencepiece
 from onnx import TensorProto, helper
 from PIL import Image
 
@@ -25,6 +29,7 @@ DOMAIN = "ai.onnx.contrib"
 STRING, INT64, INT32, BOOL, FLOAT, UINT8 = (
     TensorProto.STRING, TensorProto.INT64, TensorProto.INT32, TensorProto.BOOL, TensorProto.FLOAT, TensorProto.UINT8)
 KINDS = {"i": INT64, "f": FLOAT, "b": BOOL, "u": UINT8}
+DOUBLE = TensorProto.DOUBLE
 random.seed(7)
 expected = {}
 
@@ -41,8 +46,8 @@ def value(array):
     return {"numbers": [int(n) if n == int(n) else n for n in numbers], "shape": list(array.shape)}
 
 
-def kind(array):
-    return STRING if array.dtype.kind in "OU" else INT32 if array.dtype == np.int32 else KINDS[array.dtype.kind]
+def element_type(array):
+    return STRING if array.dtype.kind in "OU" else INT32 if array.dtype == np.int32 else DOUBLE if array.dtype == np.float64 else KINDS[array.dtype.kind]
 
 
 def constant(name, array):
@@ -58,7 +63,7 @@ def model_of(name, op, cases, outputs, constants, attributes):
     for index, first in enumerate(cases[0]):
         ranks = {case[index].ndim for case in cases}
         assert len(ranks) == 1, (name, ranks)
-        inputs.append(helper.make_tensor_value_info(f"x{index}", kind(first), [f"n{index}{axis}" for axis in range(first.ndim)]))
+        inputs.append(helper.make_tensor_value_info(f"x{index}", element_type(first), [f"n{index}{axis}" for axis in range(first.ndim)]))
     fixed = [constant(f"c{index}", array) for index, array in enumerate(constants)]
     node = helper.make_node(
         op, [i.name for i in inputs] + [c.name for c in fixed], [f"y{index}" for index in range(len(outputs))], "node", domain=DOMAIN,
@@ -163,6 +168,30 @@ build("string_ragged_to_dense", "StringRaggedTensorToDense",
 build("neg_pos", "NegPos", [[np.array([[-1.5, 0, 2.5], [-0.0, 3, -4]], np.float32)]], [FLOAT, FLOAT])
 build("inverse", "Inverse", [[np.array([[0, 1], [2, 4]], np.float32)], [np.array([[4, 1, 0], [1, 3, 1], [0, 1, 2]], np.float32)]], [FLOAT])
 
+SIGNAL = np.sin(np.arange(100, dtype=np.float32) ** 1.5)[None]
+WINDOW = (np.hanning(16) + 0.1).astype(np.float32)
+for name, size, hop, window, attributes in [("", 16, 8, WINDOW, {}), ("_two_sided", 16, 5, WINDOW, {"onesided": 0}), ("_short", 20, 7, WINDOW[:11], {})]:
+    build(f"stft_norm{name}", "StftNorm", [[SIGNAL], [SIGNAL[:, :40]]], [FLOAT],
+          [np.array([size], np.int64), np.array([hop], np.int64), window, np.array([size], np.int64)], **attributes)
+
+
+def wave_file(rate, channels, bits, code=1, count=12):
+    """A WAV file with a chunk before the samples."""
+    size = bits // 8
+    if code == 3:
+        data = np.linspace(-1, 1, count * channels, dtype=np.float32).tobytes()
+    else:
+        data = b"".join(((index * 977 * 257 ** (size - 1)) % 256 ** size).to_bytes(size, "little") for index in range(count * channels))
+    head = struct.pack("<HHIIHH", code, channels, rate, rate * channels * size, channels * size, bits)
+    chunks = b"".join(name + struct.pack("<I", len(body)) + body + b"\0" * (len(body) % 2) for name, body in [
+        (b"fmt ", head), (b"LIST", b"odd"), (b"data", data)])
+    return np.frombuffer(b"RIFF" + struct.pack("<I", len(chunks) + 4) + b"WAVE" + chunks, np.uint8)
+
+
+WAVES = [[wave_file(16000, 1, 16)], [wave_file(8000, 2, 8)], [wave_file(44100, 1, 24)], [wave_file(16000, 2, 32)], [wave_file(16000, 1, 32, 3)]]
+build("audio_decoder", "AudioDecoder", WAVES, [FLOAT])
+build("audio_decoder_mono", "AudioDecoder", [WAVES[0], WAVES[3]], [FLOAT], downsampling_rate=16000, stereo_to_mono=1)
+
 SENTENCES = ["Unaffable größer Bücher, don't!", "", "The #hash-tag \u4e2d\u6587 e\u0301 [MASK] x", " lead and  trail ", "\u2019s caf\u00e9 \u200b\u00adsoft"]
 VOCABULARY = "\n".join([
     "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "un", "##aff", "##able", "the", "The", "#", "hash", "-", "tag", "中", "文", "gro", "##\u00df",
@@ -224,6 +253,39 @@ build("bpe_decoder_pieces", "BpeDecoder", [[np.array([0, 1, 2, 3, 4], np.int64)]
       byte_decoder="9601\t32")
 
 
+def sentence_pieces(kind, **options):
+    """A small model of SentencePiece with a map of characters of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        rules = pathlib.Path(folder) / "rules.tsv"
+        rules.write_text("41\t61\n42\t62\nFB01\t66 69\nA0\t20\n65 301\tE9\nAD\t\n")
+        lines = ["the cat sat on the mat", "a cat and a hat", "that fat cat ate the ﬁsh", "größer als die Größe", "e\u0301té café", "中文 字漢 中文"] * 20
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(lines), model_prefix=f"{folder}/m", vocab_size=options.pop("size"), model_type=kind,
+            normalization_rule_tsv=str(rules), hard_vocab_limit=False, minloglevel=2, character_coverage=0.98, **options)
+        return (pathlib.Path(folder) / "m.model").read_bytes()
+
+
+PIECES = ["The cat sat on  the mat ", "", "   ", "größer ABC ﬁsh e\u0301te\u00a0café\u00ad", "<mark>中文🦦🦦 the<mark>x", "\n\tthat hat"]
+FLAGS = [np.array([0], np.int64), np.array([0], np.float32)]
+for name, kind, options, flags in [
+        ("unigram", "unigram", {"size": 60, "user_defined_symbols": ["<mark>"]}, (0, 0, 0)),
+        ("unigram_ends", "unigram", {"size": 60, "remove_extra_whitespaces": False}, (1, 1, 0)),
+        ("unigram_bytes", "unigram", {"size": 300, "byte_fallback": True, "add_dummy_prefix": False}, (0, 1, 1)),
+        ("bpe", "bpe", {"size": 60, "user_defined_symbols": ["<mark>"]}, (1, 0, 0)),
+        ("bpe_suffix", "bpe", {"size": 320, "byte_fallback": True, "treat_whitespace_as_suffix": True}, (1, 1, 1))]:
+    model = sentence_pieces(kind, **options)
+    size = sentencepiece.SentencePieceProcessor(model_proto=model).get_piece_size()
+    constants = FLAGS + [np.array([flag], bool) for flag in flags]
+    # ONNX Runtime ends strings at zeros, which are piece 3 of bytes.
+    first = 4 if options.get("byte_fallback") else 3
+    build(f"sentencepiece_{name}", "SentencepieceTokenizer", strings(texts(*PIECES), RANDOM, EMPTY), [INT32, INT64, INT32], constants, model=model)
+    build(f"sentencepiece_{name}_fairseq", "SentencepieceTokenizer", strings(texts(*PIECES)), [INT32, INT64, INT32],
+          constants + [np.array([True])], model=base64.b64encode(model))
+    build(f"sentencepiece_{name}_decoder", "SentencepieceDecoder", [[np.array(row, np.int64)] for row in [
+        [1, *range(first, size), 0, 2], [random.randrange(first, size) for _ in range(20)], [first], [0, 0]]], model=model)
+    build(f"sentencepiece_{name}_decoder_fairseq", "SentencepieceDecoder", [[np.array([0, 1, 2, 3, *range(first + 1, size)], np.int64)]], constants=[np.array([True])], model=model)
+
+
 def pixels(file, space):
     image = np.asarray(Image.open(io.BytesIO(file.tobytes())).convert("RGB"))
     return [image if space == "rgb" else image[:, :, ::-1]]
@@ -236,6 +298,21 @@ def encoded(format, **options):
     return np.frombuffer(stream.getvalue(), np.uint8)
 
 
+def blurred(image, size, deviation):
+    """The blur of OpenCV, for kernels with a deviation."""
+    for axis, length, width in [(2, size[1], deviation[0]), (1, size[0], deviation[1] or deviation[0])]:
+        half = length // 2
+        weights = np.exp(-np.arange(-half, half + 1) ** 2 / (2 * width**2))
+        padding = [(half, half) if index == axis else (0, 0) for index in range(4)]
+        windows = np.lib.stride_tricks.sliding_window_view(np.pad(image, padding, mode="reflect"), length, axis)
+        image = windows @ (weights / weights.sum())
+    return [image.astype(np.float32)]
+
+
+build("gaussian_blur", "GaussianBlur",
+      [[np.random.RandomState(0).rand(1, 9, 8, 3).astype(np.float32), np.array(size, np.int64), np.array(deviation)]
+       for size, deviation in [([3, 5], [1.5, 0.5]), ([7, 1], [2.0, 0.0])]], [FLOAT], (), blurred)
+build("image_decoder", "ImageDecoder", [[encoded("PNG")]], [UINT8], (), lambda file: pixels(file, "bgr"))
 for space in ["bgr", "rgb"]:
     attributes = {} if space == "bgr" else {"color_space": space}
     build(f"decode_image_{space}", "DecodeImage", [[encoded("PNG")], [encoded("BMP")]], [UINT8], (), lambda file: pixels(file, space), **attributes)
