@@ -6,7 +6,7 @@ package import KelvinGraph
 package struct BoxDrawing: SlotOperation {
   package static let name = "box_drawing"
 
-  /// What the four numbers are.
+  /// The meaning of the four numbers.
   package enum Form: String, Hashable, Sendable {
     /// The left, top, right and bottom edges.
     case edges = "XYXY"

@@ -26,7 +26,7 @@ package struct SentencePieces: Hashable, Sendable {
     case merges
   }
 
-  /// What a file says.
+  /// The contents of a file.
   package struct Settings: Hashable, Sendable {
     package var pieces: [Piece] = []
     package var algorithm = Algorithm.unigram

@@ -15,7 +15,7 @@ extension ONNXHostMapper {
     extended("StftNorm", inputs: 5...5) { SpectrumPower(isOneSided: $0.flag("onesided", default: true), $1) },
     extended("ImageDecoder") { ImageDecoding(.bgr, input: $1.inputs[0], output: $1.outputs[0]) },
     extended("GaussianBlur", inputs: 3...3) { GaussianBlur($1) },
-    audioDecoder, decodeImage, encodeImage, drawBoundingBoxes, imageReader,
+    audioDecoder, decodeImage, encodeImage, drawBoundingBoxes,
   ]
 
   private static let audioDecoder = extended("AudioDecoder", inputs: 1...2) { node, slots in
@@ -47,11 +47,6 @@ extension ONNXHostMapper {
     guard thickness > 0 else { throw node.malformed("its thickness is \(thickness), expected at least 1") }
     return BoxDrawing(
       form, thickness: thickness, colorsClasses: node.integer("colour_by_classes", default: 1) > 0, slots)
-  }
-
-  private static let imageReader = ONNXHostMapper("ai.onnx.contrib.ImageReader") { (node) throws(FormatError) in
-    throw node.unsupported(
-      "it reads files by name, which models may not do", remedy: "use DecodeImage, and give the bytes of the file")
   }
 }
 

@@ -24,7 +24,10 @@ extension ONNXHostNode {
     let isASCII = bytes.withUnsafeBytes { $0.allSatisfy { (0x2B...0x7A).contains($0) } }
     if isASCII, let data = Data(base64Encoded: bytes.withUnsafeBytes { Data($0) }) { decoded = Bytes(Array(data)) }
     var settings = SentencePieces.Settings()
-    try settings.read(WireMessage(decoded, file: file), for: self)
+    do throws(FormatError) { try settings.read(WireMessage(decoded, file: file), for: self) } catch {
+      if error.place != nil { throw error }
+      throw malformed("its model is not one of SentencePiece: \(error.reason)")
+    }
     guard let model = SentencePieces(settings) else {
       throw malformed("its model has not exactly one unknown piece, or lacks the pieces of bytes that it falls back to")
     }

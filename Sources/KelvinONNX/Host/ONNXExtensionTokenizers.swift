@@ -7,7 +7,6 @@ import KelvinImport
 extension ONNXHostMapper {
   static let extensionTokenizers: [ONNXHostMapper] = [
     bert("BertTokenizer", .lists), bert("HfBertTokenizer", .rows), bertDecoder, basicTokenizer, wordpieceTokenizer,
-    sentenceBreaker,
   ]
 
   private static func bert(_ kind: String, _ form: BertTokens.Form) -> ONNXHostMapper {
@@ -53,12 +52,6 @@ extension ONNXHostMapper {
       omitting: node.flag("skip_special_tokens") ? Set(special.compactMap { $0 }) : [],
       joinsPunctuation: node.flag("clean_up_tokenization_spaces", default: true),
       usesRanges: node.flag("use_indices"), slots)
-  }
-
-  private static let sentenceBreaker = ONNXHostMapper("ai.onnx.contrib.BlingFireSentenceBreaker") {
-    (node) throws(FormatError) in
-    throw node.unsupported(
-      "it splits sentences by a compiled BlingFire model", remedy: "split the text before, and give its sentences")
   }
 }
 

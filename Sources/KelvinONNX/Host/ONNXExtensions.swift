@@ -8,6 +8,22 @@ extension ONNXHostMapper {
   static let extensions: [ONNXHostMapper] =
     extensionStrings + extensionArrays + extensionTokenizers + extensionBytePairs + extensionSentencePieces
 
+  /// The operators that are refused by design.
+  static let refusedExtensions: [ONNXHostMapper] = [
+    refused(
+      "BlingFireSentenceBreaker", "it splits sentences by a compiled BlingFire model",
+      remedy: "split the text before, and give its sentences"),
+    refused(
+      "ImageReader", "it reads files by name, which models may not do",
+      remedy: "use DecodeImage, and give the bytes of the file"),
+  ]
+
+  private static func refused(_ kind: String, _ reason: String, remedy: String) -> ONNXHostMapper {
+    ONNXHostMapper("ai.onnx.contrib.\(kind)") { (node) throws(FormatError) in
+      throw node.unsupported(reason, remedy: remedy)
+    }
+  }
+
   /// Returns a mapper to one host operation.
   ///
   /// - Parameters:

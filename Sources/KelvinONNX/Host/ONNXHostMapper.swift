@@ -31,7 +31,7 @@ struct ONNXHostMapper: OperationMapper {
     self.map = map
   }
 
-  static let byName: [String: ONNXHostMapper] = table(all)
+  static let byName: [String: ONNXHostMapper] = table(all + refusedExtensions)
 
   static let all: [ONNXHostMapper] =
     strings + extensions + [
