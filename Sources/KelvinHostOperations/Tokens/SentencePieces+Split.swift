@@ -22,19 +22,20 @@ extension SentencePieces {
       let before = best[start].score
       let character = min(rest.characterLength, rest.count)
       var isKnown = false
-      func offer(_ length: Int, _ score: Float, _ number: Int) {
-        let score = score + before
-        if best[start + length].start < 0 || score > best[start + length].score {
-          best[start + length] = (start, score, number)
+      // Sums are compared before they are rounded, as in SentencePiece, which decides between equal ones.
+      func offer(_ length: Int, _ score: Double, _ number: Int) {
+        if best[start + length].start < 0 || score > Double(best[start + length].score) {
+          best[start + length] = (start, Float(score), number)
         }
       }
       index.forEachPrefix(of: rest) { length, number in
         let piece = settings.pieces[number]
         guard piece.kind != .unused else { return }
-        offer(length, piece.kind == .userDefined ? Float(length) * most - 0.1 : piece.score, number)
+        let score = piece.kind == .userDefined ? Double(Float(length) * most) - 0.1 : Double(piece.score)
+        offer(length, score + Double(before), number)
         if length == character { isKnown = true }
       }
-      if !isKnown { offer(character, unknownScore, unknown) }
+      if !isKnown { offer(character, Double(unknownScore + before), unknown) }
       start += character
     }
     var parts: [Part] = []

@@ -40,8 +40,8 @@ extension ONNXHostMapper {
       style.padding = padding.flatMap(number) ?? 0
       let special = [unknown, ends.start, ends.end, padding].compactMap { $0 }.withoutRepetition
       let length = node.integer("padding_length", default: -1)
-      guard length == -1 || (1...1 << 24).contains(length) else {
-        throw node.malformed("its padding_length is \(length), expected -1 or 1 to 2^24")
+      guard length == -1 || (1...1 << 20).contains(length) else {
+        throw node.malformed("its padding_length is \(length), expected -1 or 1 to 2^20")
       }
       return BytePairTokens(
         BytePairs(numbers, merges: merges), style, added: try node.addedTokens(),
