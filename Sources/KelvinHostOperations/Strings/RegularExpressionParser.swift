@@ -1,3 +1,5 @@
+import KelvinBasics
+
 /// A parser of regular expressions in the syntax of RE2, or in the part of ECMAScript's syntax that RE2 has as well.
 struct RegularExpressionParser {
   private typealias Node = RegularExpressionNode
@@ -209,7 +211,7 @@ struct RegularExpressionParser {
       let letters = scalars[place...].prefix { $0.isASCII && $0.properties.isAlphabetic }.prefix(isLong ? 64 : 1)
       place += letters.count
       let category = String(String.UnicodeScalarView(letters))
-      guard let found = ScalarSet.categories[category], !isLong || take("}") else {
+      guard let found = ScalarSet.categories[ExactString(category)], !isLong || take("}") else {
         throw SyntaxError(reason: "'\\p{\(category)}' is not a general category, expected one such as L or Lu")
       }
       return ScalarSet(categories: isInverted ? ScalarSet.allCategories.subtracting(found) : found)

@@ -1,14 +1,18 @@
+import KelvinBasics
+
 extension ScalarSet {
   /// The general categories by their short names in Unicode, and their groups by the first letters.
-  static let categories: [String: Set<Unicode.GeneralCategory>] = {
+  static let categories: [ExactString: Set<Unicode.GeneralCategory>] = {
     var categories = named.mapValues { Set([$0]) }
-    for (name, category) in named { categories[String(name.prefix(1)), default: []].insert(category) }
+    for (name, category) in named {
+      categories[ExactString(String(name.string.prefix(1))), default: []].insert(category)
+    }
     return categories
   }()
 
   static let allCategories = Set(named.values)
 
-  private static let named: [String: Unicode.GeneralCategory] = [
+  private static let named: [ExactString: Unicode.GeneralCategory] = [
     "Lu": .uppercaseLetter, "Ll": .lowercaseLetter, "Lt": .titlecaseLetter, "Lm": .modifierLetter, "Lo": .otherLetter,
     "Mn": .nonspacingMark, "Mc": .spacingMark, "Me": .enclosingMark, "Nd": .decimalNumber, "Nl": .letterNumber,
     "No": .otherNumber, "Pc": .connectorPunctuation, "Pd": .dashPunctuation, "Ps": .openPunctuation,
