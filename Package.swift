@@ -171,7 +171,7 @@ let package = Package(
       "KelvinCollections", "KelvinBasics", "KelvinGraph", "KelvinImages", "KelvinHostOperations", "KelvinEvaluation",
       "KelvinIndex", "KelvinReport", "KelvinRuntime", "KelvinEngine", "Kelvin", "KelvinMeasuring", "KelvinTables",
       "KelvinVision"),
-    swift("KelvinText", "Kelvin", "KelvinBasics"),
+    swift("KelvinText", "KelvinBasics", "KelvinHostOperations", "Kelvin"),
     .target(
       name: "KelvinC", dependencies: ["CKelvin", "KelvinBasics", "KelvinImages", "Kelvin", "KelvinMeasuring"] + locks,
       swiftSettings: strict,

@@ -11,7 +11,7 @@ extension FormatFamily {
     operations: {
       [
         .onnx: Set(ONNXMapper.byName.keys).union(ONNXControl.byName.keys).union(ONNXSequence.byName.keys)
-          .union(ONNXHostMapper.byName.keys).union(ONNXDecomposition.byName.keys).sorted()
+          .union(ONNXHostMapper.all.map(\.name)).union(ONNXDecomposition.byName.keys).sorted()
       ]
     })
 }

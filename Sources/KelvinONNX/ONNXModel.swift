@@ -196,6 +196,8 @@ struct ONNXAttribute {
   var float: Float?
   var integer: Int?
   var text: String?
+  /// The bytes of `text`, which may be another file.
+  var bytes: Bytes?
   var tensor: ONNXTensor?
   var sparseTensor: ONNXTensor?
   var floats: [Float] = []
@@ -237,7 +239,9 @@ struct ONNXAttribute {
       case Fields.refAttrName: reference = try field.name()
       case Fields.f: float = try field.float()
       case Fields.i: integer = try field.integer()
-      case Fields.s: text = try field.string()
+      case Fields.s:
+        text = try field.string()
+        bytes = try field.bytes()
       case Fields.t: tensor = try ONNXTensor(field.message())
       case Fields.sparseTensor: sparseTensor = try ONNXTensor(sparse: field.message())
       case Fields.g, Fields.graphs: try field.append(to: &graphs)

@@ -45,6 +45,8 @@ import Testing
   private static let tieFolder = "\(SharedFiles.projectRoot)/Tests/Vectors/Ties"
   private static let tiesONNX = fileStems(in: tieFolder, endingWith: ".onnx")
   private static let tiesCoreML = fileStems(in: tieFolder, endingWith: ".mlmodel")
+  private static let extensionFolder = "\(SharedFiles.projectRoot)/Tests/Vectors/Extensions"
+  private static let extensions = fileStems(in: extensionFolder, endingWith: ".onnx")
   private static let recommendationFolder = "\(SharedFiles.projectRoot)/Tests/Vectors/Recommendation"
   private static let recommendations = fileStems(in: recommendationFolder, endingWith: ".mlmodel")
 
@@ -165,6 +167,7 @@ import Testing
     #expect(Self.texts.count == 43 && Self.overrides.count == 5)
     #expect(Self.classicalONNX.count == 33 && Self.classicalCoreML.count == 25 && Self.recommendations.count == 6)
     #expect(Self.tiesONNX.count == 2 && Self.tiesCoreML.count == 5)
+    #expect(Self.extensions.count == 107)
     #expect(Self.versions.count == 125 && Self.unusual.count == 70 && Self.unusualCoreML.count == 6)
   }
 
@@ -283,6 +286,11 @@ import Testing
   @Test(arguments: unusualCoreML) func unusualMLProgramsMatchNumPy(name: String) async throws {
     let cases = try Self.cases("coreml.json", name, in: Self.unusualFolder)
     try await check("\(name).mlmodel", in: Self.unusualFolder, cases, .cpuOnly)
+  }
+
+  @Test(arguments: extensions) func operatorsOfExtensionsMatchTheirLibrary(name: String) async throws {
+    let cases = try Self.cases("expected.json", name, in: Self.extensionFolder)
+    try await check("\(name).onnx", in: Self.extensionFolder, cases, .cpuOnly)
   }
 
   @Test func outputsWithoutATypeHaveTheComputedElementType() async throws {
