@@ -16,6 +16,9 @@ DESTDIR ?=
 SWIFT ?= swift
 # A target imports nothing that its dependencies do not reach; dev/source_rules.py asks for more, that it declares it.
 CHECKED = --explicit-target-dependency-import-check error
+# The program loads no library from its own folder. dev/check.sh binaries checks this and what KELVIN_HARDENED adds.
+HARDENED = --disable-local-rpath
+export KELVIN_HARDENED = 1
 
 # SwiftPM passes the traits' defines in the order of a hashed set. Without a fixed seed every process has another order, and
 # every build compiles everything anew.
@@ -31,7 +34,7 @@ demo: bootstrap build
 # One release build serves program and tests: a debug build would compile the kernels without optimisation.
 test-build:
 	@dev/bootstrap.sh --tests
-	$(SWIFT) build -c release --build-tests $(CHECKED)
+	$(SWIFT) build -c release --build-tests $(CHECKED) $(HARDENED)
 	$(SWIFT) build -c release --package-path Examples --scratch-path .build
 
 test: test-build
@@ -41,10 +44,10 @@ test-slow: test-build
 	KELVIN_SLOW_TESTS=1 $(RUN_TESTS) --filter "$$(dev/slow-tests.py)"
 
 build: bootstrap
-	$(SWIFT) build -c release --product kelvin $(CHECKED)
+	$(SWIFT) build -c release --product kelvin $(CHECKED) $(HARDENED)
 
 library: bootstrap
-	$(SWIFT) build -c release --product KelvinC $(CHECKED)
+	$(SWIFT) build -c release --product KelvinC $(CHECKED) $(HARDENED)
 
 install: build library
 	dev/package/stage.sh "$(DESTDIR)" "$(PREFIX)"

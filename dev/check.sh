@@ -3,6 +3,7 @@
 #
 #   dev/check.sh sources         before a build: file sizes, imports and layers, English, format, tracked files, generated files
 #   dev/check.sh rebuild         after a release build of the tests: a second build compiles none of our modules
+#   dev/check.sh binaries        after make build library: the program and the C library are hardened
 #   dev/check.sh documentation   after a release build: warnings as errors, every public symbol documented
 #   dev/check.sh                 both
 #   dev/check.sh --self-test     plants a fault for every rule and fails if a check does not find it
@@ -56,15 +57,38 @@ check_documentation() {
   dev/docs.sh "$(mktemp -d)" > /dev/null || complain "the documentation has faults: run dev/docs.sh"
 }
 
+# Whether readelf shows a line of a file. grep reads to the end: readelf would fail if its output were closed.
+shows() { readelf -W "$1" "$2" 2> /dev/null | grep -E "$3" > /dev/null; }
+
+check_binaries() {
+  local release="${KELVIN_SCRATCH:-.build}/release" file object
+  for file in "$release"/kelvin "$release"/libKelvinC.so; do
+    [ -e "$file" ] || { skip "how $file is hardened, which is not built"; continue; }
+    shows -l "$file" GNU_RELRO || complain "$file has no section that is read-only after relocation"
+    shows -d "$file" 'BIND_NOW|FLAGS_1.*NOW' || complain "$file binds symbols late: link it with -z now"
+    ! shows -l "$file" 'GNU_STACK.*RWE' || complain "$file has an executable stack"
+    ! shows -d "$file" 'R(UN)?PATH' || complain "$file searches libraries in $(readelf -dW "$file" | sed -n 's/.*path: //p'): build it with make"
+    shows --dyn-syms "$file" __stack_chk_fail || complain "$file does not check its stack: build it with make"
+    shows --dyn-syms "$file" '__(memcpy|snprintf|vsnprintf|read|memset|memmove)_chk' || complain "$file does not check calls of the C library: build it with make"
+  done
+  # The objects of the Swift compiler have no such marks, so the linked files have none either.
+  [ "$(uname -m)" = x86_64 ] || return 0
+  for object in "$release"/CKelvin{Kernels,Support}.build/*.o; do
+    [ -e "$object" ] || continue
+    shows -n "$object" 'IBT, SHSTK' || complain "$object has no marks of branch targets: build it with make"
+  done
+}
+
 check_rebuild() {
   local again
-  again=$(swift build -c release --build-tests --explicit-target-dependency-import-check error 2>&1 | grep -E '\] Compiling C?Kelvin' || true)
+  again=$(KELVIN_HARDENED=1 swift build -c release --build-tests --disable-local-rpath --explicit-target-dependency-import-check error 2>&1 | grep -E '\] Compiling C?Kelvin' || true)
   [ -z "$again" ] || complain "a second build compiles again, as if its arguments had changed: $(head -1 <<<"$again")"
 }
 
 case "${1:-all}" in
   sources) check_sources ;;
   rebuild) check_rebuild ;;
+  binaries) check_binaries ;;
   documentation) check_documentation ;;
   all) check_sources; check_documentation ;;
   --self-test)
@@ -73,6 +97,6 @@ case "${1:-all}" in
     echo "let planted  = [1,2]" > "$planted"
     ! check_format "$planted" 2> /dev/null || complain "the check of the format does not see spaces"
     rm "$planted" ;;
-  *) echo "check: sources, rebuild, documentation or --self-test, not '$1'" >&2; exit 64 ;;
+  *) echo "check: sources, rebuild, binaries, documentation or --self-test, not '$1'" >&2; exit 64 ;;
 esac
 exit $failed

@@ -94,7 +94,7 @@ def main():
     for domain, names in domains.items():
         prefix = "" if domain == "ai.onnx" else f"{domain}."
         add(f"ONNX, `{domain}`", names, [name.removeprefix(prefix) for name in kelvin["onnx"] if name.startswith(prefix)], domain)
-    others = [name for name in kelvin["onnx"] if name.startswith("com.microsoft.")]
+    others, extensions = [[name for name in kelvin["onnx"] if name.startswith(f"{domain}.")] for domain in ["com.microsoft", "ai.onnx.contrib"]]
     add("ML Programs", program_operations(), kelvin["mlProgram"])
     add("Neural networks", layers(), kelvin["neuralNetwork"])
     add("Kinds of Core ML models", models(), kelvin["models"])
@@ -108,7 +108,9 @@ def main():
         "| format | read | refused by design | not yet |", "|---|--:|--:|--:|", *rows, "",
         *sections,
         "## Operators of ONNX Runtime", "",
-        f"Read, {len(others)}: " + ", ".join(f"`{name}`" for name in others) + ".", ""]
+        f"Read, {len(others)}: " + ", ".join(f"`{name}`" for name in others) + ".", "",
+        "## Operators of onnxruntime-extensions", "",
+        f"Read, {len(extensions)}: " + ", ".join(f"`{name}`" for name in extensions) + ".", ""]
     PAGE.write_text("\n".join(page).rstrip() + "\n")
     print(re.sub(r"^", "  ", "\n".join(rows), flags=re.M))
 

@@ -21,7 +21,7 @@ for map in "$build"/*.build/module.modulemap; do maps+=(-Xcc "-fmodule-map-file=
 for module in "${modules[@]}"; do
   mkdir "$symbols/$module"
   swift symbolgraph-extract -module-name "$module" -I "$build/Modules" "${maps[@]}" -target "$target" \
-    -minimum-access-level public -experimental-allowed-reexported-modules=KelvinImages,KelvinFeatures,KelvinEvaluation,KelvinIndex \
+    -minimum-access-level public -experimental-allowed-reexported-modules=KelvinImages,KelvinFeatures,KelvinIsolation,KelvinEvaluation,KelvinIndex \
     -output-dir "$symbols/$module" > /dev/null
 done
 python3 dev/undocumented.py "$symbols"/*/*.symbols.json

@@ -63,6 +63,15 @@ def faults(tree):
         yield (
             rules.documents_are_read_in_one_place,
             {"files": {GRAPH: f"let a = try {decoder}.decode([Int].self, from: data)"}}, f"{GRAPH}:1: reads JSON")
+    planted = "Sources/KelvinText/Planted.swift"
+    for use in ["let ids: [String: Int] = [:]", "private var seen: Set<String> = []"]:
+        yield (
+            rules.values_are_compared_by_their_bytes, {"files": {planted: use}},
+            f"{planted}:1: compares strings by canonical equivalence")
+    stale = next(iter(rules.OTHER_KEYS))
+    yield rules.values_are_compared_by_their_bytes, {"files": {stale: "let a = 1"}}, f"{stale}: has no dictionary"
+    planted = "Sources/KelvinONNX/Planted.swift"
+    yield rules.names_are_read_as_names, {"files": {planted: "name = try field.string()"}}, f"{planted}:1: reads name"
     yield (
         rules.rows_of_the_architecture, {"files": {rules.ARCHITECTURE: tree.text(rules.ARCHITECTURE).replace("`KelvinImages`", "")}},
         f"{rules.ARCHITECTURE}: the table of targets has no row for KelvinImages")

@@ -268,6 +268,52 @@ def documents_are_read_in_one_place(tree):
                     yield f"{path}:{number}: reads JSON with Foundation's decoder: use JSONText.decode"
 
 
+# Folders whose strings are values of users and models: labels, words, cells.
+EXACT_FOLDERS = ("Sources/KelvinHostOperations", "Sources/KelvinText", "Sources/KelvinTables")
+CANONICAL = re.compile(r"\[String: |\bSet<String>")
+# Files there with dictionaries and sets that are not keyed by values, and the keys.
+OTHER_KEYS = {
+    "Sources/KelvinHostOperations/MissingNumbers.swift": "names of features",
+    "Sources/KelvinHostOperations/Function+Meaning.swift": "labels of a JSON document, which Foundation reads",
+    "Sources/KelvinHostOperations/Strings/RegularExpressionParser.swift": "literals",
+    "Sources/KelvinHostOperations/Rows/RowColumn.swift": "names of slots",
+    "Sources/KelvinText/Models/TokenModel.swift": "names of features",
+    "Sources/KelvinText/Models/TokenInput.swift": "names of features",
+    "Sources/KelvinTables/TableCells.swift": "keys of a JSON document, which Foundation reads",
+    "Sources/KelvinTables/TableRow.swift": "names of features",
+    "Sources/KelvinTables/TableOutputs.swift": "names of features",
+    "Sources/KelvinTables/TableInputs.swift": "names of features",
+    "Sources/KelvinTables/TablePredictor.swift": "names of features",
+    "Sources/KelvinTables/TablePrediction.swift": "names of features, in the public interface",
+}
+# Variables of readers of formats that hold strings other than names.
+TEXTS = {"producer", "summary", "value", "text", "version", "author", "license", "path"}
+
+
+def values_are_compared_by_their_bytes(tree):
+    """Swift compares strings by canonical equivalence, and formats by bytes."""
+    found = set()
+    for folder in EXACT_FOLDERS:
+        for path in tree.under(folder, ".swift"):
+            for number, line in enumerate(tree.text(path).splitlines(), 1):
+                if CANONICAL.search(line) and not line.lstrip().startswith("//"):
+                    found.add(path)
+                    if path not in OTHER_KEYS:
+                        yield f"{path}:{number}: compares strings by canonical equivalence: use ExactString"
+    for path in OTHER_KEYS.keys() - found:
+        yield f"{path}: has no dictionary or set of strings: delete it from OTHER_KEYS"
+
+
+def names_are_read_as_names(tree):
+    """WireField.name() makes names distinct whose bytes differ; WireField.string() does not."""
+    for folder in ["Sources/KelvinONNX", "Sources/KelvinCoreML"]:
+        for path in tree.under(folder, ".swift"):
+            for number, line in enumerate(tree.text(path).splitlines(), 1):
+                match = re.search(r"(\w+) = try \w+\.string\(\)", line)
+                if match and match.group(1) not in TEXTS:
+                    yield f"{path}:{number}: reads {match.group(1)} as a string: use name(), or add it to TEXTS"
+
+
 ACCESS = ("public", "open", "package", "internal", "fileprivate", "private")
 MODIFIERS = "|".join(ACCESS) + (
     "|static|final|lazy|weak|unowned|indirect|mutating|consuming|borrowing|nonisolated|override")
@@ -344,7 +390,7 @@ RULES = [
     file_sizes, foundation, declared_imports, imported_declarations, rows_of_the_manifest, rows_of_the_architecture,
     planning_knows_only_values, conformance_is_for_tests, the_command_line_is_a_client,
     operators_lie_in_files_of_their_names, suites_have_the_names_of_their_files, build_products, measured_processes,
-    documents_are_read_in_one_place, declarations_are_used,
+    documents_are_read_in_one_place, values_are_compared_by_their_bytes, names_are_read_as_names, declarations_are_used,
 ]
 
 

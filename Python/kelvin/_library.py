@@ -70,6 +70,7 @@ _PROTOTYPES: Dict[str, List[Any]] = {
     "model_plan": [_HANDLE, _TEXT],
     "model_plan_html": [_HANDLE, _TEXT],
     "model_remarks": [_HANDLE, _TEXT],
+    "model_check_devices": [_HANDLE, _TEXT],
     "features_set_array": [_HANDLE, _NAME, _GIVEN],
     "features_set_image": [_HANDLE, _NAME, POINTER(ImageBuffer), c_int32, c_int32],
     "features_set_frame": [_HANDLE, _NAME, POINTER(Frame), c_int32, c_int32],

@@ -188,6 +188,15 @@ class Model:
         """Messages for the user: a stale profile, layers that run outside the requested units, failed devices."""
         return list(library.document(library.model_remarks, self._handle))
 
+    def check_devices(self) -> List[range]:
+        """Checks the devices that have predicted since their latest check.
+
+        Returns the numbers of the predictions whose results may be wrong, counted from 1 in the order in which they
+        ended. A device that computes wrongly is not used again; `remarks` says why.
+        """
+        ranges = library.document(library.model_check_devices, self._handle)
+        return [range(first, last + 1) for first, last in ranges]
+
     def plan(self) -> Plan:
         """Returns the device of each layer, its cost on each device, and the reason."""
         return Plan(

@@ -11,9 +11,66 @@ static void arg_reduce_store(void *y, size_t element, size_t i, size_t position)
   }
 }
 
+enum { arg_reduce_lanes = 32 };
+
+/* The position of the best element of a contiguous row: its value is found first, by lanes. */
+static size_t arg_reduce_row(const float *x, size_t length, float sign, bool takes_last) {
+  float lanes[arg_reduce_lanes];
+  uint32_t unordered[arg_reduce_lanes] = {0};
+  for (size_t i = 0; i < arg_reduce_lanes; i++) lanes[i] = -INFINITY;
+  size_t whole = length / arg_reduce_lanes * arg_reduce_lanes;
+  for (size_t k = 0; k < whole; k += arg_reduce_lanes)
+    for (size_t i = 0; i < arg_reduce_lanes; i++) {
+      float value = sign * x[k + i];
+      lanes[i] = value > lanes[i] ? value : lanes[i];
+      unordered[i] |= value != value;
+    }
+  for (size_t k = whole; k < length; k++) {
+    float value = sign * x[k];
+    lanes[k - whole] = value > lanes[k - whole] ? value : lanes[k - whole];
+    unordered[k - whole] |= value != value;
+  }
+  float best = lanes[0];
+  uint32_t has_unordered = unordered[0];
+  for (size_t i = 1; i < arg_reduce_lanes; i++) {
+    best = lanes[i] > best ? lanes[i] : best;
+    has_unordered |= unordered[i];
+  }
+  /* Blocks without it are passed over. */
+  for (size_t k = 0; k < length;) {
+    size_t left = length - k;
+    if (left >= arg_reduce_lanes) {
+      const float *block = takes_last ? x + left - arg_reduce_lanes : x + k;
+      uint32_t has_best = 0;
+      for (size_t i = 0; i < arg_reduce_lanes; i++)
+        has_best |= (uint32_t)(has_unordered ? block[i] != block[i] : sign * block[i] == best);
+      if (!has_best) {
+        k += arg_reduce_lanes;
+        continue;
+      }
+    }
+    size_t place = takes_last ? left - 1 : k;
+    if (has_unordered ? isnan(x[place]) : sign * x[place] == best) return place;
+    k++;
+  }
+  return 0;
+}
+
+static void arg_reduce_rows(const ck_arg_reduce_args *a, size_t begin, size_t end) {
+  float sign = a->minimum ? -1 : 1;
+  for (size_t row = begin; row < end; row++) {
+    const float *x = a->x + row * a->length;
+    arg_reduce_store(a->y, a->element, row, arg_reduce_row(x, a->length, sign, a->takes_last));
+  }
+}
+
 void ck_arg_reduce_run(const void *args, size_t begin, size_t end, void *scratch) {
   (void)scratch;
   const ck_arg_reduce_args *a = args;
+  if (a->inner == 1 && a->length >= arg_reduce_lanes) {
+    arg_reduce_rows(a, begin, end);
+    return;
+  }
   size_t chunks = (a->inner + ck_arg_reduce_chunk - 1) / ck_arg_reduce_chunk;
   float sign = a->minimum ? -1 : 1;
   for (size_t item = begin; item < end; item++) {

@@ -14,17 +14,30 @@ CK_INLINE vf vfloor_divide(vf x, vf y) {
   return x;
 }
 
+typedef double vremainder_double __attribute__((ext_vector_type(CK_LANES)));
+
+/* fmodf. Quotients below 2²⁸ are exact after truncation: a quotient that is no integer differs from the next one by more
+ * than 2⁻²⁴, and float64 by less. Their products with y, of 52 bits, are exact too. */
 CK_INLINE vf vremainder(vf x, vf y) {
-  for (size_t lane = 0; lane < CK_LANES; lane++) x[lane] = fmodf(x[lane], y[lane]);
-  return x;
+  vremainder_double wide_x = __builtin_convertvector(x, vremainder_double);
+  vremainder_double wide_y = __builtin_convertvector(y, vremainder_double);
+  vremainder_double quotient = __builtin_elementwise_trunc(wide_x / wide_y);
+  vf rest = __builtin_convertvector(wide_x - quotient * wide_y, vf);
+  /* Of infinite x, infinite y and y = 0 the rest is not a number. */
+  bool is_exact = true;
+  for (size_t lane = 0; lane < CK_LANES; lane++)
+    is_exact &= fabs(quotient[lane]) < 0x1p28 && rest[lane] == rest[lane];
+  if (!is_exact)
+    for (size_t lane = 0; lane < CK_LANES; lane++) rest[lane] = fmodf(x[lane], y[lane]);
+  /* A rest of 0 has the sign of x. */
+  return __builtin_elementwise_copysign(rest, x);
 }
 
 CK_INLINE vf vmodulo(vf x, vf y) {
-  for (size_t lane = 0; lane < CK_LANES; lane++) {
-    float rest = fmodf(x[lane], y[lane]);
-    x[lane] = rest != 0 && (rest < 0) != (y[lane] < 0) ? rest + y[lane] : rest;
-  }
-  return x;
+  vf rest = vremainder(x, y);
+  for (size_t lane = 0; lane < CK_LANES; lane++)
+    rest[lane] = rest[lane] != 0 && (rest[lane] < 0) != (y[lane] < 0) ? rest[lane] + y[lane] : rest[lane];
+  return rest;
 }
 
 CK_INLINE vf binary_apply(const size_t function, vf x, vf y) {

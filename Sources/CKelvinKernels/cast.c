@@ -50,10 +50,50 @@ static float cast_float(cast_value x) {
   return !x.is_integer ? (float)x.real : x.is_unsigned ? (float)(uint64_t)x.integer : (float)x.integer;
 }
 
+#define CAST_PLAIN(from_type, from_number, to_type, to_number)                                    \
+  if (c->from == from_number && c->to == to_number) {                                             \
+    for (size_t i = first; i < last; i++) ((to_type *)c->y)[i] = (to_type)((const from_type *)c->x)[i]; \
+    return true;                                                                                  \
+  }
+
+/* A number beyond the type becomes its nearest integer, and NaN 0. The bounds are exact in float32. */
+#define CAST_SATURATED(to_type, to_number, lower, upper, least, most)                             \
+  if (c->from == ck_float32 && c->to == to_number) {                                              \
+    for (size_t i = first; i < last; i++) {                                                       \
+      float x = ((const float *)c->x)[i];                                                         \
+      to_type inside = (to_type)(x >= lower && x < upper ? x : 0);                                \
+      ((to_type *)c->y)[i] = x >= upper ? most : x < lower ? least : inside;                      \
+    }                                                                                             \
+    return true;                                                                                  \
+  }
+
+/* Converts elements of frequent pairs of types in loops of their own. */
+static bool cast_frequent(const ck_cast_args *c, size_t first, size_t last) {
+  CAST_SATURATED(int32_t, ck_int32, -0x1p31f, 0x1p31f, INT32_MIN, INT32_MAX)
+  CAST_SATURATED(int64_t, ck_int64, -0x1p63f, 0x1p63f, INT64_MIN, INT64_MAX)
+  CAST_SATURATED(uint8_t, ck_uint8, 0.0f, 256.0f, 0, UINT8_MAX)
+  CAST_SATURATED(int8_t, ck_int8, -128.0f, 128.0f, INT8_MIN, INT8_MAX)
+  CAST_PLAIN(int32_t, ck_int32, float, ck_float32)
+  CAST_PLAIN(int64_t, ck_int64, float, ck_float32)
+  CAST_PLAIN(uint8_t, ck_uint8, float, ck_float32)
+  CAST_PLAIN(uint8_t, ck_bool, float, ck_float32)
+  CAST_PLAIN(int8_t, ck_int8, float, ck_float32)
+  CAST_PLAIN(int32_t, ck_int32, int64_t, ck_int64)
+  CAST_PLAIN(int64_t, ck_int64, int32_t, ck_int32)
+  CAST_PLAIN(uint8_t, ck_bool, int32_t, ck_int32)
+  CAST_PLAIN(uint8_t, ck_bool, int64_t, ck_int64)
+  if (c->from == ck_float32 && c->to == ck_bool) {
+    for (size_t i = first; i < last; i++) ((uint8_t *)c->y)[i] = ((const float *)c->x)[i] != 0;
+    return true;
+  }
+  return false;
+}
+
 void ck_cast_run(const void *args, size_t begin, size_t end, void *scratch) {
   (void)scratch;
   const ck_cast_args *c = args;
   size_t first = begin * ck_map_chunk, last = end * ck_map_chunk < c->count ? end * ck_map_chunk : c->count;
+  if (cast_frequent(c, first, last)) return;
   for (size_t i = first; i < last; i++) {
     cast_value x = cast_load(c->from, c->x, i);
     switch (c->to) {

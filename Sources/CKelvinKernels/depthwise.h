@@ -130,23 +130,56 @@ static depthwise_kernel depthwise_choose(const ck_window *w) {
   return CK_NAME(ck_f32_depthwise_any);
 }
 
+/* Computes one output slice as a sum over the slices of taps: each adds to the results of the one before. */
+static void depthwise_slice(const depthwise_plane *whole, depthwise_kernel run, size_t slice, float *scratch) {
+  const ck_window_axis *s = &whole->window->slices;
+  size_t area = whole->window->height * whole->window->width, taps = 0;
+  const size_t start = slice * s->stride;
+  size_t first = start < s->before ? (s->before - start + s->dilation - 1) / s->dilation : 0;
+  for (size_t kz = first; kz < s->kernel && start + kz * s->dilation - s->before < s->size; kz++) taps++;
+  ck_window outside = *whole->window;
+  ck_epilogue unbounded = {.lower = -INFINITY, .upper = INFINITY};
+  depthwise_plane plane = *whole;
+  if (taps == 0) {
+    outside.height = 0;
+    plane.window = &outside;
+    run(&plane, scratch);
+    return;
+  }
+  for (size_t kz = first; kz < first + taps; kz++) {
+    plane.x = whole->x + (start + kz * s->dilation - s->before) * area;
+    plane.weights = whole->weights + kz * whole->window->kernel_height * whole->window->kernel_width;
+    plane.epilogue = kz + 1 == first + taps ? whole->epilogue : &unbounded;
+    run(&plane, scratch);
+    plane.residual = plane.y;
+    plane.bias = 0;
+  }
+}
+
 static void CK_NAME(ck_f32_depthwise)(const void *args, size_t begin, size_t end, void *scratch) {
   const ck_depthwise_args *d = args;
   const ck_window *w = &d->window;
+  const ck_window_axis *s = &w->slices;
   depthwise_kernel run = depthwise_choose(w);
   size_t multiplier = d->out_channels / d->in_channels, out_area = w->out_height * w->out_width;
+  size_t out_volume = s->out * out_area;
   for (size_t item = begin; item < end; item++) {
     size_t image = item / d->out_channels, channel = item % d->out_channels;
     depthwise_plane plane = {
       .window = w,
       .epilogue = &d->epilogue,
-      .x = d->x + (image * d->in_channels + channel / multiplier) * w->height * w->width,
-      .weights = d->weights + channel * w->kernel_height * w->kernel_width,
-      .residual = d->epilogue.residual ? d->epilogue.residual + item * out_area : 0,
-      .y = d->y + item * out_area,
+      .x = d->x + (image * d->in_channels + channel / multiplier) * s->size * w->height * w->width,
+      .weights = d->weights + channel * s->kernel * w->kernel_height * w->kernel_width,
+      .residual = d->epilogue.residual ? d->epilogue.residual + item * out_volume : 0,
+      .y = d->y + item * out_volume,
       .bias = d->epilogue.row_bias ? d->epilogue.row_bias[channel] : 0,
     };
-    run(&plane, scratch);
-    if (d->epilogue.map) d->epilogue.map(plane.y, plane.y, out_area, d->epilogue.map_a, d->epilogue.map_b);
+    for (size_t slice = 0; slice < s->out; slice++) {
+      depthwise_slice(&plane, run, slice, scratch);
+      plane.y += out_area;
+      if (plane.residual) plane.residual += out_area;
+    }
+    float *y = d->y + item * out_volume;
+    if (d->epilogue.map) d->epilogue.map(y, y, out_volume, d->epilogue.map_a, d->epilogue.map_b);
   }
 }

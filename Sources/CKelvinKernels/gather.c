@@ -3,24 +3,64 @@
 
 #include <string.h>
 
-static inline void copy_element(const void *x, size_t from, void *y, size_t to, size_t element) {
-  switch (element) {
-  case 1: ((uint8_t *)y)[to] = ((const uint8_t *)x)[from]; break;
-  case 2: ((uint16_t *)y)[to] = ((const uint16_t *)x)[from]; break;
-  case 4: ((uint32_t *)y)[to] = ((const uint32_t *)x)[from]; break;
-  default: ((uint64_t *)y)[to] = ((const uint64_t *)x)[from];
+/* Calls LOOP(element type, index type) for the sizes of elements and the types of indices that have loops of their own;
+ * the last index type stands for all others. */
+#define GATHER_ELEMENTS(LOOP, index_type)                                          \
+  switch (element) {                                                               \
+  case 1: LOOP(uint8_t, index_type) break;                                         \
+  case 2: LOOP(uint16_t, index_type) break;                                        \
+  case 4: LOOP(uint32_t, index_type) break;                                        \
+  default: LOOP(uint64_t, index_type) break;                                       \
   }
+#define GATHER_TYPES(LOOP)                                                         \
+  if (g->index_type == ck_int32) GATHER_ELEMENTS(LOOP, ck_int32)                   \
+  else if (g->index_type == ck_int64) GATHER_ELEMENTS(LOOP, ck_int64)              \
+  else GATHER_ELEMENTS(LOOP, g->index_type)
+
+/* Gathers slices of one element. */
+static void gather_single(const ck_gather_args *g, size_t begin, size_t end, const size_t element) {
+#define GATHER_SINGLE(type, index_type)                                                                           \
+  for (size_t item = begin; item < end;) {                                                                        \
+    const type *from = (const type *)g->x + item / g->picked * g->length;                                         \
+    size_t place = item % g->picked, count = g->picked - place < end - item ? g->picked - place : end - item;     \
+    for (size_t i = 0; i < count; i++) {                                                                          \
+      size_t index = index_within(g->fault, g->node, index_type, g->indices, place + i, g->length);               \
+      if (index == g->length) return;                                                                             \
+      ((type *)g->y)[item + i] = from[index];                                                                     \
+    }                                                                                                             \
+    item += count;                                                                                                \
+  }
+  GATHER_TYPES(GATHER_SINGLE)
 }
 
 void ck_gather_run(const void *args, size_t begin, size_t end, void *scratch) {
   (void)scratch;
   const ck_gather_args *g = args;
+  if (g->inner == 1 || g->inner == 2 || g->inner == 4 || g->inner == 8) {
+    gather_single(g, begin, end, g->inner);
+    return;
+  }
   for (size_t item = begin; item < end; item++) {
     size_t index = index_within(g->fault, g->node, g->index_type, g->indices, item % g->picked, g->length);
     if (index == g->length) return;
     const char *from = (const char *)g->x + (item / g->picked * g->length + index) * g->inner;
     memcpy((char *)g->y + item * g->inner, from, g->inner);
   }
+}
+
+/* Gathers `count` elements; the elements after each other have `step` elements of x between them, and `stride` those
+ * of the axis. Returns whether all indices are inside. */
+static bool gather_row(
+  const ck_gather_elements_args *g, size_t base, size_t first, size_t count, size_t step, size_t stride,
+  const size_t element) {
+#define GATHER_ROW(type, index_type)                                                                              \
+  for (size_t i = 0; i < count; i++) {                                                                            \
+    size_t index = index_within(g->fault, g->node, index_type, g->indices, first + i, g->length);                 \
+    if (index == g->length) return false;                                                                         \
+    ((type *)g->y)[first + i] = ((const type *)g->x)[base + index * stride + i * step];                           \
+  }
+  GATHER_TYPES(GATHER_ROW)
+  return true;
 }
 
 void ck_gather_elements_run(const void *args, size_t begin, size_t end, void *scratch) {
@@ -33,12 +73,8 @@ void ck_gather_elements_run(const void *args, size_t begin, size_t end, void *sc
       if (axis != g->axis) base += rest % g->sizes[axis] * g->x_strides[axis];
       rest /= g->sizes[axis];
     }
-    for (size_t i = 0; i < count; i++) {
-      size_t index = index_within(g->fault, g->node, g->index_type, g->indices, item * count + i, g->length);
-      if (index == g->length) return;
-      size_t from = base + index * g->x_strides[g->axis] + (g->axis == last ? 0 : i * g->x_strides[last]);
-      copy_element(g->x, from, g->y, item * count + i, g->element);
-    }
+    size_t step = g->axis == last ? 0 : g->x_strides[last];
+    if (!gather_row(g, base, item * count, count, step, g->x_strides[g->axis], g->element)) return;
   }
 }
 

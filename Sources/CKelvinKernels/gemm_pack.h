@@ -34,7 +34,7 @@ static void gemm_pack_matrix(
 /* Columns of consecutive output pixels of one row of the image. */
 typedef struct {
   size_t start, count;
-  ptrdiff_t y, x;
+  ptrdiff_t z, y, x;
 } gemm_run;
 
 static void gemm_pack_image(
@@ -44,28 +44,33 @@ static void gemm_pack_image(
   gemm_run runs[gemm_width];
   size_t run_count = 0;
   for (size_t done = 0; done < count;) {
-    size_t row = (first + done) / w->out_width, column = (first + done) % w->out_width;
+    size_t line = (first + done) / w->out_width, column = (first + done) % w->out_width;
+    size_t slice = line / w->out_height, row = line % w->out_height;
     size_t length = w->out_width - column < count - done ? w->out_width - column : count - done;
     runs[run_count++] = (gemm_run){
-      done, length, (ptrdiff_t)(row * w->stride_y) - (ptrdiff_t)w->before_y,
+      done, length, (ptrdiff_t)(slice * w->slices.stride) - (ptrdiff_t)w->slices.before,
+      (ptrdiff_t)(row * w->stride_y) - (ptrdiff_t)w->before_y,
       (ptrdiff_t)(column * w->stride_x) - (ptrdiff_t)w->before_x};
     done += length;
   }
-  size_t area = w->kernel_height * w->kernel_width;
-  size_t channel = depth_begin / area, ky = depth_begin % area / w->kernel_width, kx = depth_begin % w->kernel_width;
-  const float *plane = b + channel * w->height * w->width;
+  size_t area = w->kernel_height * w->kernel_width, volume_size = w->slices.size * w->height * w->width;
+  size_t channel = depth_begin / area / w->slices.kernel, kz = depth_begin / area % w->slices.kernel;
+  size_t ky = depth_begin % area / w->kernel_width, kx = depth_begin % w->kernel_width;
+  const float *volume = b + channel * volume_size;
   for (size_t k = depth_begin; k < depth_end; k++, to += pitch) {
+    ptrdiff_t dz = (ptrdiff_t)(kz * w->slices.dilation);
     ptrdiff_t dy = (ptrdiff_t)(ky * w->dilation_y), dx = (ptrdiff_t)(kx * w->dilation_x);
     for (size_t i = 0; i < run_count; i++)
-      window_copy_row(w, plane, runs[i].y + dy, runs[i].x + dx, to + runs[i].start, runs[i].count, 0);
+      window_copy_slice_row(
+        w, volume, runs[i].z + dz, runs[i].y + dy, runs[i].x + dx, to + runs[i].start, runs[i].count);
     for (size_t j = count; j < gemm_width; j++) to[j] = 0;
-    if (++kx == w->kernel_width) {
-      kx = 0;
-      if (++ky == w->kernel_height) {
-        ky = 0;
-        plane += w->height * w->width;
-      }
-    }
+    if (++kx < w->kernel_width) continue;
+    kx = 0;
+    if (++ky < w->kernel_height) continue;
+    ky = 0;
+    if (++kz < w->slices.kernel) continue;
+    kz = 0;
+    volume += volume_size;
   }
 }
 

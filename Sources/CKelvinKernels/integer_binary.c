@@ -105,6 +105,13 @@ INTEGER_BITS(uint64_t)
         INTEGER_CASE(type, ck_binary_maximum)                                                                       \
       }                                                                                                             \
       break;                                                                                                        \
+    case ck_binary_shift_left:                                                                                      \
+    case ck_binary_shift_right:                                                                                     \
+      for (size_t i = 0; i < count; i++)                                                                            \
+        z[i] = (type)(function == ck_binary_shift_left                                                              \
+          ? integer_apply(ck_binary_shift_left, x[i * x_step], y[i * y_step])                                       \
+          : integer_apply(ck_binary_shift_right, x[i * x_step], y[i * y_step]));                                    \
+      break;                                                                                                        \
     default:                                                                                                        \
       for (size_t i = 0; i < count; i++) z[i] = (type)integer_apply(function, x[i * x_step], y[i * y_step]);        \
     }                                                                                                               \

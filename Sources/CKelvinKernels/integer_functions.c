@@ -63,8 +63,11 @@ void ck_int_unary_run(const void *args, size_t begin, size_t end, void *scratch)
     break;
     CK_INTEGER_TYPES(INTEGER_MAP)
   default:
-    for (size_t i = first; i < last; i++)
-      ((uint8_t *)u->y)[i] = (uint8_t)integer_map(u, u->function, ((const uint8_t *)u->x)[i]);
+    if (u->function == ck_unary_logical_not)
+      for (size_t i = first; i < last; i++) ((uint8_t *)u->y)[i] = ((const uint8_t *)u->x)[i] == 0;
+    else
+      for (size_t i = first; i < last; i++)
+        ((uint8_t *)u->y)[i] = (uint8_t)integer_map(u, u->function, ((const uint8_t *)u->x)[i]);
   }
 }
 

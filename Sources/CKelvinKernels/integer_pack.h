@@ -123,14 +123,19 @@ static void integer_copy_row(
 static void integer_image_row(
   const ck_window *w, const uint8_t *b, size_t k, size_t first, size_t count, uint8_t fill, uint8_t *to) {
   size_t area = w->kernel_height * w->kernel_width, tap = k % area;
-  const uint8_t *plane = b + k / area * w->height * w->width;
+  const uint8_t *volume = b + k / area / w->slices.kernel * w->slices.size * w->height * w->width;
+  ptrdiff_t dz = (ptrdiff_t)(k / area % w->slices.kernel * w->slices.dilation) - (ptrdiff_t)w->slices.before;
   ptrdiff_t dy = (ptrdiff_t)(tap / w->kernel_width * w->dilation_y) - (ptrdiff_t)w->before_y;
   ptrdiff_t dx = (ptrdiff_t)(tap % w->kernel_width * w->dilation_x) - (ptrdiff_t)w->before_x;
-  size_t row = first / w->out_width, column = first % w->out_width;
-  for (size_t done = 0; done < count; row++, column = 0) {
+  size_t line = first / w->out_width, column = first % w->out_width;
+  for (size_t done = 0; done < count; line++, column = 0) {
     size_t length = integer_min(w->out_width - column, count - done);
+    ptrdiff_t z = (ptrdiff_t)(line / w->out_height * w->slices.stride) + dz;
+    ptrdiff_t y = (ptrdiff_t)(line % w->out_height * w->stride_y) + dy;
+    bool is_inside = z >= 0 && z < (ptrdiff_t)w->slices.size;
+    const uint8_t *plane = volume + (is_inside ? (size_t)z * w->height * w->width : 0);
     integer_copy_row(
-      w, plane, (ptrdiff_t)(row * w->stride_y) + dy, (ptrdiff_t)(column * w->stride_x) + dx, to + done, length, fill);
+      w, plane, is_inside ? y : -1, (ptrdiff_t)(column * w->stride_x) + dx, to + done, length, fill);
     done += length;
   }
 }

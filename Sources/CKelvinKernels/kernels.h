@@ -44,6 +44,7 @@
   .half_from_float = CK_NAME(ck_f16_from_f32),                                                                 \
   .gemm_width = gemm_width,                                                                                    \
   .window_elements = CK_NAME(ck_window_elements),                                                              \
+  .pool_elements = CK_NAME(ck_pool_elements),                                                                  \
   .fold_elements = CK_NAME(ck_fold_elements),                                                                  \
   .maps = CK_MAPS,                                                                                             \
   .integer = &integers,                                                                                        \

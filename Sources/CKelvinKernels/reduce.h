@@ -89,6 +89,31 @@ CK_INLINE vf reduce_columns(const size_t function, const float *x, size_t length
   return reduce_combine(function, sums[0], sums[1]);
 }
 
+enum { reduce_wide = 4 };
+
+/* The same for `reduce_wide` vectors of columns, so that each row is read in longer pieces. */
+CK_INLINE void reduce_columns_wide(
+  const size_t function, const float *x, size_t length, size_t step, const vf *shifts, vf *results) {
+  vf sums[2][reduce_wide];
+#pragma clang loop unroll(full)
+  for (size_t k = 0; k < reduce_wide; k++) sums[0][k] = sums[1][k] = vset(reduce_identity(function));
+  size_t i = 0;
+  for (; i + 2 <= length; i += 2)
+#pragma clang loop unroll(full)
+    for (size_t way = 0; way < 2; way++)
+#pragma clang loop unroll(full)
+      for (size_t k = 0; k < reduce_wide; k++)
+        sums[way][k] = reduce_combine(
+          function, sums[way][k], reduce_term(function, vload(x + (i + way) * step + k * CK_LANES), shifts[k]));
+#pragma clang loop unroll(full)
+  for (size_t k = 0; k < reduce_wide; k++) {
+    if (i < length)
+      sums[0][k] =
+        reduce_combine(function, sums[0][k], reduce_term(function, vload(x + i * step + k * CK_LANES), shifts[k]));
+    results[k] = reduce_combine(function, sums[0][k], sums[1][k]);
+  }
+}
+
 CK_INLINE void reduce_span(const ck_reduce_args *a, const size_t function, size_t outer, size_t first, size_t count) {
   const float *x = a->x + outer * a->length * a->inner;
   float *y = a->y + outer * a->inner;
@@ -100,7 +125,18 @@ CK_INLINE void reduce_span(const ck_reduce_args *a, const size_t function, size_
     y[0] = reduce_finish(function, sum, vset(shift), a->length)[0];
     return;
   }
-  for (size_t i = first; i < first + count; i += CK_LANES) {
+  size_t i = first;
+  for (; i + reduce_wide * CK_LANES <= first + count; i += reduce_wide * CK_LANES) {
+    vf shifts[reduce_wide] = {0}, sums[reduce_wide];
+    if (function == ck_reduce_log_sum_exp) {
+      reduce_columns_wide(ck_reduce_maximum, x + i, a->length, a->inner, shifts, sums);
+      for (size_t k = 0; k < reduce_wide; k++) shifts[k] = reduce_finite(sums[k]);
+    }
+    reduce_columns_wide(function, x + i, a->length, a->inner, shifts, sums);
+    for (size_t k = 0; k < reduce_wide; k++)
+      vstore(y + i + k * CK_LANES, reduce_finish(function, sums[k], shifts[k], a->length));
+  }
+  for (; i < first + count; i += CK_LANES) {
     size_t n = first + count - i < CK_LANES ? first + count - i : CK_LANES;
     vf shift = vset(0);
     if (function == ck_reduce_log_sum_exp)

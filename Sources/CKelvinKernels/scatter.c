@@ -43,21 +43,48 @@ static void scatter_span(
   }
 }
 
+/* The loops of frequent reductions, types and indices, and one for all others. */
+#define SCATTER_ROW(index_type, write)                                                                            \
+  for (size_t i = 0; i < count; i++) {                                                                            \
+    size_t index = index_within(s->fault, s->node, index_type, s->indices, first + i, s->length);                 \
+    if (index == s->length && s->fault) return false;                                                             \
+    size_t to = base + index * stride + i * step;                                                                 \
+    if (index < s->length) write;                                                                                 \
+  }
+#define SCATTER_TYPED(write)                                                                                      \
+  {                                                                                                               \
+    if (s->index_type == ck_int64) SCATTER_ROW(ck_int64, write)                                                   \
+    else if (s->index_type == ck_int32) SCATTER_ROW(ck_int32, write)                                              \
+    else SCATTER_ROW(s->index_type, write)                                                                        \
+    return true;                                                                                                  \
+  }
+
+/* Scatters the updates of one row from `first` on, to the row of y at `base`. Returns whether it may continue. */
+static bool scatter_row(const ck_scatter_elements_args *s, size_t base, size_t first) {
+  size_t last = s->rank - 1, count = s->sizes[last], stride = s->y_strides[s->axis];
+  size_t step = s->axis == last ? 0 : s->y_strides[last];
+  if (s->reduction == ck_scatter_replace && typed_size(s->type) == 4)
+    SCATTER_TYPED(((uint32_t *)s->y)[to] = ((const uint32_t *)s->updates)[first + i])
+  if (s->reduction == ck_scatter_replace && typed_size(s->type) == 8)
+    SCATTER_TYPED(((uint64_t *)s->y)[to] = ((const uint64_t *)s->updates)[first + i])
+  if (s->reduction == ck_scatter_add && s->type == ck_float32)
+    SCATTER_TYPED(((float *)s->y)[to] += ((const float *)s->updates)[first + i])
+  SCATTER_TYPED(scatter_span(s->reduction, s->type, s->updates, first + i, s->y, to, 1))
+}
+
 void ck_scatter_elements_run(const void *args, size_t begin, size_t end, void *scratch) {
   (void)scratch;
   const ck_scatter_elements_args *s = args;
-  size_t count = 1;
-  for (size_t axis = s->axis; axis < s->rank; axis++) count *= s->sizes[axis];
-  for (size_t update = begin * count; update < end * count; update++) {
-    size_t rest = update, to = 0;
-    size_t index = index_within(s->fault, s->node, s->index_type, s->indices, update, s->length);
-    if (index == s->length && s->fault) return;
-    if (index == s->length) continue;
-    for (size_t axis = s->rank; axis-- > 0;) {
-      to += (axis == s->axis ? index : rest % s->sizes[axis]) * s->y_strides[axis];
+  size_t rows = 1, last = s->rank - 1, count = s->sizes[last];
+  for (size_t axis = s->axis; axis < last; axis++) rows *= s->sizes[axis];
+  if (s->axis == last) rows = 1;
+  for (size_t row = begin * rows; row < end * rows; row++) {
+    size_t rest = row, base = 0;
+    for (size_t axis = last; axis-- > 0;) {
+      if (axis != s->axis) base += rest % s->sizes[axis] * s->y_strides[axis];
       rest /= s->sizes[axis];
     }
-    scatter_span(s->reduction, s->type, s->updates, update, s->y, to, 1);
+    if (!scatter_row(s, base, row * count)) return;
   }
 }
 

@@ -40,6 +40,22 @@ static void store_position(ck_scalar type, void *positions, size_t i, size_t pos
   }
 }
 
+enum { top_k_block = 32 };
+
+/* The first element from `k` on, in whole blocks, of a contiguous row of float32 that may come before `limit`. A NaN may
+ * always. */
+static size_t rank_skip(const float *x, size_t k, size_t length, float limit, bool largest) {
+  for (; k + top_k_block <= length; k += top_k_block) {
+    uint32_t found = 0;
+    if (largest)
+      for (size_t i = 0; i < top_k_block; i++) found |= !(x[k + i] <= limit);
+    else
+      for (size_t i = 0; i < top_k_block; i++) found |= !(x[k + i] >= limit);
+    if (found) break;
+  }
+  return k;
+}
+
 void ck_top_k_run(const void *args, size_t begin, size_t end, void *scratch) {
   const ck_top_k_args *t = args;
   ck_ranked *heap = scratch;
@@ -48,7 +64,13 @@ void ck_top_k_run(const void *args, size_t begin, size_t end, void *scratch) {
   for (size_t item = begin; item < end; item++) {
     size_t outer = item / t->inner, inner = item % t->inner;
     size_t from = outer * t->length * t->inner + inner, to = outer * t->count * t->inner + inner;
+    bool skips = t->type == ck_float32 && t->inner == 1 && t->count > 0;
+    const float *row = (const float *)t->x + from;
     for (size_t k = 0; k < t->length; k++) {
+      if (skips && k >= t->count && (k - t->count) % top_k_block == 0) {
+        k = rank_skip(row, k, t->length, row[heap[0].position], t->largest);
+        if (k == t->length) break;
+      }
       ck_ranked next = {rank_key(t->type, t->x, from + k * t->inner) ^ flip, k};
       if (k < t->count) {
         heap[k] = next;

@@ -1,6 +1,7 @@
 /* Functions of one element. */
 #pragma once
 #include "ck_kernels.h"
+#include "vangle.h"
 #include "vmath.h"
 
 #define CK_MAP(function, expression)                                                                         \

@@ -27,6 +27,14 @@ CK_INLINE void window_copy_row(
   for (; i < n; i++) to[i] = fill;
 }
 
+/* Copies elements of a row of slice `z`. */
+CK_INLINE void window_copy_slice_row(
+  const ck_window *w, const float *volume, ptrdiff_t z, ptrdiff_t y, ptrdiff_t x, float *to, size_t count) {
+  bool is_inside = z >= 0 && z < (ptrdiff_t)w->slices.size;
+  if (is_inside) volume += (size_t)z * w->height * w->width;
+  window_copy_row(w, volume, is_inside ? y : -1, x, to, count, 0);
+}
+
 /* Rows of a window's input with the columns of each stride phase contiguous, so that every tap of a window reads
  * consecutive elements: column c of the padded row is at (c % stride) * pitch + c / stride. */
 typedef struct {

@@ -17,6 +17,7 @@ struct ck_guard {
   struct ck_guard *next;
   atomic_bool is_used;
   atomic_bool is_damaged;
+  atomic_int protection;
   _Atomic uintptr_t turn, begin, end;
 };
 
@@ -24,18 +25,19 @@ static _Atomic(struct ck_guard *) guards;
 static struct sigaction former;
 static uintptr_t page_size;
 
-// Maps zeros over a guarded mapping from the page of `address` on.
+// Maps zeros over a guarded mapping from the page of `address` on. Several guards may have the same mapping.
 static bool repair(uintptr_t address) {
+  bool is_repaired = false;
   for (struct ck_guard *guard = atomic_load(&guards); guard; guard = guard->next) {
     uintptr_t turn = atomic_load(&guard->turn), begin = atomic_load(&guard->begin), end = atomic_load(&guard->end);
     if (turn & 1 || turn != atomic_load(&guard->turn)) continue;
     if (!begin || address < begin || address >= end) continue;
     uintptr_t page = address & ~(page_size - 1);
     atomic_store(&guard->is_damaged, true);
-    return mmap((void *)page, end - page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0)
-      != MAP_FAILED;
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE;
+    is_repaired |= mmap((void *)page, end - page, atomic_load(&guard->protection), flags, -1, 0) != MAP_FAILED;
   }
-  return false;
+  return is_repaired;
 }
 
 // Takes the action for the signal that was set before the first guard.
@@ -80,12 +82,13 @@ static struct ck_guard *free_guard(void) {
   return guard;
 }
 
-struct ck_guard *ck_guard_begin(const void *base, size_t count) {
+struct ck_guard *ck_guard_begin(const void *base, size_t count, bool is_writable) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, install);
   struct ck_guard *guard = free_guard();
   if (!guard) return NULL;
   atomic_store(&guard->is_damaged, false);
+  atomic_store(&guard->protection, is_writable ? PROT_READ | PROT_WRITE : PROT_READ);
   atomic_fetch_add(&guard->turn, 1);
   atomic_store(&guard->end, ((uintptr_t)base + count + page_size - 1) & ~(page_size - 1));
   atomic_store(&guard->begin, (uintptr_t)base);

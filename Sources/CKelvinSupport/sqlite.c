@@ -1,4 +1,5 @@
 #include "sqlite_table.h"
+#include "untrusted_sqlite.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -36,6 +37,8 @@ static void open_library(void) {
       version / 1000 % 1000);
   else if (!sqlite.compileoption_used("ENABLE_FTS5"))
     snprintf(unavailable, sizeof unavailable, "this SQLite is built without full-text search (FTS5)");
+  else if (!kelvin_untrusted_sqlite_prepare(library))
+    snprintf(unavailable, sizeof unavailable, "this SQLite has no file system of its own for Linux");
 }
 
 const kelvin_sqlite *kelvin_sqlite_load(const char **reason) {

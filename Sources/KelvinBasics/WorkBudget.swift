@@ -10,10 +10,20 @@ package final class WorkBudget: Sendable {
   package struct Limits: Hashable, Sendable {
     package var seconds: Double?
     package var bytes: Int?
+    /// The memory that was free, if the limit is a share of it that nobody chose.
+    package var freeBytes: Int?
 
     package init(seconds: Double? = nil, bytes: Int? = nil) {
       self.seconds = seconds
       self.bytes = bytes
+    }
+
+    /// Returns the limits with nine tenths of the free memory as the limit of memory, if there is none.
+    package func withinFreeMemory(_ memory: MachineMemory = MachineMemory()) -> Limits {
+      guard bytes == nil, let free = memory.free else { return self }
+      var limits = self
+      (limits.bytes, limits.freeBytes) = (free / 10 * 9, free)
+      return limits
     }
   }
 
@@ -25,6 +35,7 @@ package final class WorkBudget: Sendable {
     case planning = "planning"
     case compiling = "compiling"
     case predicting = "predicting"
+    case searching = "searching the index"
   }
 
   /// The error for a limit that was reached.
@@ -32,8 +43,8 @@ package final class WorkBudget: Sendable {
     package enum Kind: Hashable, Sendable {
       /// The time limit, in seconds.
       case time(limit: Double, used: Double)
-      /// The memory limit, in bytes.
-      case memory(limit: Int, used: Int)
+      /// The memory limit, in bytes, and what was free if it is a share of that.
+      case memory(limit: Int, used: Int, free: Int? = nil)
     }
 
     package let kind: Kind
@@ -50,7 +61,11 @@ package final class WorkBudget: Sendable {
         "the limit of \(HumanReadable.seconds(limit)) was reached while \(phase.rawValue), after "
           + "\(HumanReadable.seconds(used)); a higher limit (--max-seconds, ModelConfiguration.maximumSeconds) gives the"
           + " model more time"
-      case .memory(let limit, let used):
+      case .memory(let limit, let used, let free?):
+        "the limit of \(HumanReadable.bytes(limit)), nine tenths of the free memory (\(HumanReadable.bytes(free))), was "
+          + "reached while \(phase.rawValue), which takes \(HumanReadable.bytes(used)); free memory, use smaller input "
+          + "shapes, or set another limit (--max-memory)"
+      case .memory(let limit, let used, nil):
         "the limit of \(HumanReadable.bytes(limit)) was reached while \(phase.rawValue), which takes "
           + "\(HumanReadable.bytes(used)); a higher limit (--max-memory, ModelConfiguration.maximumMemory) or smaller "
           + "input shapes let the model go on"
@@ -117,10 +132,20 @@ package final class WorkBudget: Sendable {
     return state.withLock { state in
       let (used, overflow) = bytes.addingReportingOverflow(max(0, meter.bytes() - before))
       if state.excess == nil, overflow || used > limit {
-        state.excess = Excess(kind: .memory(limit: limit, used: overflow ? .max : used), phase: state.phase)
+        state.excess = excess(limit, used: overflow ? .max : used, state.phase)
       }
       return state.excess == nil
     }
+  }
+
+  private func excess(_ limit: Int, used: Int, _ phase: Phase) -> Excess {
+    Excess(kind: .memory(limit: limit, used: used, free: limits.freeBytes), phase: phase)
+  }
+
+  /// Whether the work takes more than the limit of memory by a sixteenth, so that it must be ended at once.
+  package var isFarOver: Bool {
+    guard let limit = limits.bytes else { return false }
+    return meter.bytes() - before > limit + limit / 16
   }
 
   private func look(_ state: inout State, measuresMemory: Bool) {
@@ -131,7 +156,7 @@ package final class WorkBudget: Sendable {
     }
     if let limit = limits.bytes, measuresMemory {
       let used = meter.bytes() - before
-      if used > limit { state.excess = Excess(kind: .memory(limit: limit, used: used), phase: state.phase) }
+      if used > limit { state.excess = excess(limit, used: used, state.phase) }
     }
   }
 }

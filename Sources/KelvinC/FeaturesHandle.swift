@@ -1,5 +1,6 @@
 import CKelvin
 import Kelvin
+import KelvinBasics
 import Synchronization
 
 /// A set of named values.
@@ -27,8 +28,8 @@ final class FeaturesHandle: HandleValue {
   func set(_ name: String, _ value: Value) {
     state.withLock { state in
       state.views = CMemory()
-      state.values[name] = value
-      state.borrowed[name] =
+      state.values[exact: name] = value
+      state.borrowed[exact: name] =
         switch value {
         case .feature(let feature): feature.multiArrayValue.map { .multiArray($0) }
         case .borrowed(let image, _, _): .pixelBuffer(image)
@@ -39,8 +40,8 @@ final class FeaturesHandle: HandleValue {
   func remove(_ name: String) {
     state.withLock { state in
       state.views = CMemory()
-      state.values[name] = nil
-      state.borrowed[name] = nil
+      state.values[exact: name] = nil
+      state.borrowed[exact: name] = nil
     }
   }
 
@@ -74,7 +75,7 @@ final class FeaturesHandle: HandleValue {
 
   var names: [String] { state.withLock { $0.values.keys.sorted() } }
 
-  func value(_ name: String) -> Value? { state.withLock { $0.values[name] } }
+  func value(_ name: String) -> Value? { state.withLock { $0.values[exact: name] } }
 
   /// Calls `body` with the memory that getters return pointers to. Only one thread at a time executes it.
   func withViews<Result>(_ body: (CMemory) throws -> Result) rethrows -> Result {

@@ -57,6 +57,16 @@ final class ModelHandle: HandleValue {
   }
 }
 
+extension ModelHandle {
+  /// Checks the devices, and returns the numbers of doubtful predictions. A model that waits for its sizes has made none.
+  fileprivate func checkDevices() -> [ClosedRange<Int>] {
+    guard let model = state.withLock({ if case .loaded(let model) = $0 { model } else { nil } }) else { return [] }
+    // A failure of a device is in the remarks.
+    try? model.checkDevices()
+    return model.doubtfulPredictions
+  }
+}
+
 extension ModelHandle.State {
   fileprivate var model: Model {
     get throws {
@@ -163,6 +173,18 @@ public func kelvin_model_remarks(
     let result = try place(json, "json")
     let remarks = try Handles.find(model, as: ModelHandle.self).remarks
     result.pointee = allocated(String(decoding: try JSONText.encode(remarks), as: UTF8.self))
+  }
+}
+
+@c @implementation
+public func kelvin_model_check_devices(
+  _ model: OpaquePointer?, _ json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?, _ error: ErrorText?
+) -> kelvin_code {
+  answer(error) {
+    let result = try place(json, "json")
+    let doubtful = try Handles.find(model, as: ModelHandle.self).checkDevices()
+    let ranges = doubtful.map { [$0.lowerBound, $0.upperBound] }
+    result.pointee = allocated(String(decoding: try JSONText.encode(ranges), as: UTF8.self))
   }
 }
 

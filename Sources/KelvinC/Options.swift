@@ -96,9 +96,10 @@ private struct Option: Sendable {
     },
     "function": name(\.functionName),
     "part": name(\.graphName),
-    "device-timeout": Option(optional: \.deviceTimeout, "seconds above 0") { text in
-      number(text, in: 1e-3...1e9).map { .seconds($0) }
+    "device-timeout": Option(optional: \.deviceTimeout, "a time above 0 as in 10, 500ms or 2m") { text in
+      seconds(text).map { .seconds($0) }
     },
+    "no-canary": flag(\.checksDevices, isOpposite: true),
     "plan": file(\.plan),
     "profile": file(\.profile),
     "cache-dir": file(\.cacheDirectory),
@@ -107,11 +108,12 @@ private struct Option: Sendable {
     "deterministic": flag(\.isDeterministic),
     "tuning": Option(\.tuning, names(ComputeTuning.self)) { ComputeTuning(rawValue: $0) },
     "allow-links": flag(\.allowsLinks),
+    "isolation": Option(\.isolation, names(Isolation.self)) { Isolation(rawValue: $0) },
     "plan-every-size": flag(\.plansEverySize),
     "reshape-frequency": Option(\.optimizationHints.reshapeFrequency, "frequent or infrequent") {
       OptimizationHints.ReshapeFrequency(rawValue: $0)
     },
-    "max-seconds": Option(optional: \.maximumSeconds, "seconds above 0") { number($0, in: 1e-3...1e9) },
+    "max-seconds": Option(optional: \.maximumSeconds, "a time above 0 as in 10, 500ms or 2m", seconds),
     "max-memory": Option(optional: \.maximumMemory, "bytes above 0") { Int($0).flatMap { $0 > 0 ? $0 : nil } },
     "exclude": Option { configuration, text in
       guard !text.isEmpty else { throw Meaning(expected: "a device") }
@@ -135,8 +137,12 @@ private struct Option: Sendable {
     type.allCases.map(\.rawValue).joined(separator: ", ")
   }
 
+  private static func seconds(_ text: String) -> Double? {
+    DurationText.seconds(text).flatMap { (1e-3...1e9).contains($0) ? $0 : nil }
+  }
+
   private static func number(_ text: String, in range: ClosedRange<Double>) -> Double? {
-    Double(text).flatMap { range.contains($0) ? $0 : nil }
+    NumberText.number(text).flatMap { range.contains($0) ? $0 : nil }
   }
 
   /// Splits a string at its last `=`, because node names may contain one.

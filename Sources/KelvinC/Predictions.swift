@@ -2,6 +2,7 @@
 
 public import CKelvin
 import Kelvin
+import KelvinBasics
 
 /// The state of a stateful model.
 final class StateHandle: HandleValue {
@@ -125,9 +126,10 @@ private func arrays<Value>(
   for (name, array) in zip(names, arrays) {
     let name = try text(name, "\(noun)_names")
     let borrowed = value(try naming(name) { try MultiArray(borrowed: array) })
-    guard result.updateValue(borrowed, forKey: name) == nil else {
+    guard result[exact: name] == nil else {
       throw ModelError(.featureType, "\(noun) '\(name)' is given twice; expected each name once")
     }
+    result[exact: name] = borrowed
   }
   return result
 }

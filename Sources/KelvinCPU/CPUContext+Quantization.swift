@@ -2,6 +2,23 @@ import CKelvinKernels
 import KelvinDevices
 import KelvinGraph
 
+extension QuantizationAxis.Strides {
+  /// The same parameters with contiguous elements as the inner axis: rows of them, or blocks that divide rows.
+  fileprivate var alongRows: QuantizationAxis.Strides {
+    guard inner == 1, length > 1, length % block == 0 else { return self }
+    var rows = self
+    rows.block = 1
+    if block == 1 {
+      (rows.length, rows.inner) = (1, length)
+      (rows.stride, rows.innerStride) = (0, stride)
+    } else {
+      (rows.length, rows.inner) = (length / block, block)
+      rows.innerStride = 0
+    }
+    return rows
+  }
+}
+
 extension CPUContext {
   /// Returns kernels whose inputs are x, scale and zero point.
   func quantization(
@@ -21,6 +38,7 @@ extension CPUContext {
   private func quantization(
     _ strides: QuantizationAxis.Strides, _ integers: ScalarType, _ run: ck_run?
   ) -> CPUKernel {
+    let strides = strides.alongRows
     let items = strides.outer * strides.length * parts(strides.inner, of: Int(ck_map_chunk))
     return CPUKernel { operands, list in
       let arguments = ck_quantize_args(

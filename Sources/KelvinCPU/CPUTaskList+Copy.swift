@@ -13,7 +13,7 @@ struct CPUCopy {
     sizes: [Int], source: [Int], target: [Int], sourceOffset: Int = 0, targetOffset: Int = 0, element: Int,
     in context: CPUContext
   ) throws(DeviceError) {
-    let layout = StridedLayout(sizes, [source, target])
+    let layout = StridedLayout(sizes, [source, target]).turned
     guard layout.rank <= ck_max_rank else { throw context.unsupported("a copy over \(layout.rank) axes") }
     self.init(layout, sourceOffset: sourceOffset, targetOffset: targetOffset, element: element)
   }

@@ -32,6 +32,20 @@ struct StridedLayout {
     self.strides = joinedStrides
   }
 
+  /// The same loop with the axis along which the first tensor is contiguous just outside the last axis, so that a
+  /// copy can transpose tiles of the two.
+  var turned: StridedLayout {
+    guard let last = sizes.indices.last, strides[0][last] != 1, strides[0][last] != 0,
+      let place = strides[0].lastIndex(of: 1)
+    else { return self }
+    var result = self
+    result.sizes.insert(result.sizes.remove(at: place), at: last - 1)
+    for tensor in strides.indices {
+      result.strides[tensor].insert(result.strides[tensor].remove(at: place), at: last - 1)
+    }
+    return result
+  }
+
   var rank: Int { sizes.count }
   /// The product of all sizes but the last.
   var outerCount: Int { sizes.dropLast().reduce(1, *) }

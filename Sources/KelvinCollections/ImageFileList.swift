@@ -9,6 +9,8 @@ package enum ImageFileList {
   /// A file, with the reason where it is not available.
   package struct File: Sendable {
     package var path: String
+    /// The named folder that the file was found in; no link below it is followed.
+    package var folder: String?
     package var fault: String?
   }
 
@@ -31,7 +33,7 @@ package enum ImageFileList {
     let file = IndexFile(folder: folder)
     do throws(PhotoIndexError) {
       let walk = try FolderScan(folder, followsLinks: false, found: { _ in }, isCancelled: { false })
-      let images = walk.entries.map { File(path: file.path(of: $0.path)) }
+      let images = walk.entries.map { File(path: file.path(of: $0.path), folder: folder) }
       let faults = walk.faults.map { File(path: file.path(of: $0.path), fault: $0.reason) }
       return images.isEmpty && faults.isEmpty
         ? [File(path: folder, fault: "the folder has no images")] : images + faults

@@ -28,6 +28,7 @@ final class IndexingRun: Sendable {
   private let cancellation: Cancellation
   private let work: [FolderScan.Entry]
   private let known: [String: IndexWriter.Known]
+  private let followsLinks: Bool
   private let state: ConditionLock<State>
   private let writer: Mutex<IndexWriter>
   private let began = ContinuousClock.now
@@ -53,17 +54,18 @@ final class IndexingRun: Sendable {
         waiting: { listener(.waiting(process: $0)) }, isCancelled: { cancellation.isCancelled })
     }
     let known = try indexing { () throws(PhotoIndexError) in try writer.known() }
-    let run = IndexingRun(file, model, walk, known, writer, listener, cancellation)
+    let run = IndexingRun(file, model, walk, known, options.followsLinks, writer, listener, cancellation)
     try run.work(workers: options.workerCount ?? model.usualWorkerCount)
     return try run.finish(walk, since: began)
   }
 
   private init(
     _ file: IndexFile, _ model: PhotoModel, _ walk: FolderScan, _ known: [String: IndexWriter.Known],
-    _ writer: sending IndexWriter, _ listener: @escaping @Sendable (PhotoUpdateEvent) -> Void,
+    _ followsLinks: Bool, _ writer: sending IndexWriter, _ listener: @escaping @Sendable (PhotoUpdateEvent) -> Void,
     _ cancellation: Cancellation
   ) {
     (self.file, self.model, self.listener, self.cancellation, self.known) = (file, model, listener, cancellation, known)
+    self.followsLinks = followsLinks
     var update = PhotoUpdate()
     work = walk.entries.filter { known[$0.path]?.state != $0.state }
     update.unchanged = walk.entries.count - work.count
@@ -153,7 +155,7 @@ final class IndexingRun: Sendable {
     let content: [UInt8]
     let open: OpenFile
     do throws(FileError) {
-      open = try OpenFile(file.path(of: entry.path))
+      open = try OpenFile(file.path(of: entry.path), below: followsLinks ? nil : file.folder)
       content = try ContentDigest.digest(of: open)
     } catch {
       fault(entry, error.reason)

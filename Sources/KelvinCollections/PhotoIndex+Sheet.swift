@@ -14,15 +14,19 @@ extension PhotoIndex {
   ///   - result: The result of a search.
   ///   - limit: The largest number of matches on the page.
   ///   - title: The title of the page.
+  ///   - followsLinks: Whether images behind symbolic links are shown. They may be anywhere on the machine.
   ///   - progress: Called with the number of finished thumbnails, from any thread.
   /// - Returns: An HTML document.
   /// - Throws: `VisionError.image` where no images can be decoded at all.
   public func contactSheet(
-    of result: PhotoSearchResult, limit: Int = 100, title: String, progress: @Sendable (Int) -> Void = { _ in }
+    of result: PhotoSearchResult, limit: Int = 100, title: String, followsLinks: Bool = false,
+    progress: @Sendable (Int) -> Void = { _ in }
   ) throws(VisionError) -> String {
     do throws(ImageError) { try ImageFile.prepare() } catch { throw .image(error) }
     let matches = Array(result.matches.prefix(max(limit, 0)))
-    let images = [ImageSheet.Image](together: matches.count, progress: progress) { .init(image(matches[$0])) }
+    let images = [ImageSheet.Image](together: matches.count, progress: progress) {
+      .init(image(matches[$0], followsLinks))
+    }
     let count = result.count
     let summary =
       images.count < count ? "\(images.count) of \(count) images, the best first" : counted(count, "image")
@@ -34,18 +38,21 @@ extension PhotoIndex {
   /// - Parameters:
   ///   - categories: The categories, from ``categories(_:)``.
   ///   - title: The title of the page.
+  ///   - followsLinks: Whether images behind symbolic links are shown. They may be anywhere on the machine.
   ///   - progress: Called with the number of finished thumbnails, from any thread.
   /// - Returns: An HTML document.
   /// - Throws: `VisionError.image` where no images can be decoded at all.
   public func contactSheet(
-    of categories: [PhotoCategory], title: String, progress: @Sendable (Int) -> Void = { _ in }
+    of categories: [PhotoCategory], title: String, followsLinks: Bool = false,
+    progress: @Sendable (Int) -> Void = { _ in }
   ) throws(VisionError) -> String {
     do throws(ImageError) { try ImageFile.prepare() } catch { throw .image(error) }
     let images = [ImageSheet.Image](together: categories.count, progress: progress) { place in
       let category = categories[place]
       return .init(
         .thumbnail(
-          ofFileAt: file.path(of: category.example), shownAs: category.example,
+          ofFileAt: file.path(of: category.example), below: followsLinks ? nil : file.folder,
+          shownAs: category.example,
           [(name: category.identifier, confidence: counted(category.count, "image"))]))
     }
     let count = categories.count
@@ -53,11 +60,12 @@ extension PhotoIndex {
     return ImageSheet(title: title, summary: summary, images: images).html()
   }
 
-  private func image(_ match: PhotoMatch) -> ContactSheet.Image {
+  private func image(_ match: PhotoMatch, _ followsLinks: Bool) -> ContactSheet.Image {
     let labels = match.labels.prefix(ImageSheet.Image.mostLabels).map {
       (name: $0.identifier, confidence: HumanReadable.percent(Double($0.confidence), decimals: 0))
     }
-    return .thumbnail(ofFileAt: file.path(of: match.path), shownAs: match.path, labels)
+    return .thumbnail(
+      ofFileAt: file.path(of: match.path), below: followsLinks ? nil : file.folder, shownAs: match.path, labels)
   }
 }
 
@@ -68,10 +76,10 @@ extension ContactSheet.Image {
 
   /// Decodes an image and makes a thumbnail. An image that can no longer be read is replaced by the reason.
   static func thumbnail(
-    ofFileAt path: String, shownAs name: String, _ labels: [(name: String, confidence: String)]
+    ofFileAt path: String, below folder: String?, shownAs name: String, _ labels: [(name: String, confidence: String)]
   ) -> ContactSheet.Image {
     do throws(ImageError) {
-      let decoded = try ImageFile.decode(path: path)
+      let decoded = try ImageFile.decode(path: path, below: folder)
       return try thumbnail(of: decoded.pixels, orientation: decoded.orientation, encodedAs: name, labels)
     } catch {
       return ContactSheet.Image(path: name, labels: labels, width: 0, height: 0, thumbnail: nil, fault: error.reason)

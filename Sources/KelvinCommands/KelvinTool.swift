@@ -36,20 +36,35 @@ struct KelvinTool: ParsableCommand {
   /// Runs the command line. Every error ends as one line on stderr and an exit status.
   static func main() -> Never {
     _ = began
+    if let memoryBytes = WorkerCommand.memoryBytes(Self.arguments) { WorkerCommand.serve(memoryBytes) }
+    IsolatedWorker.useThisProgram()
     Console.prepare()
     OutOfMemoryMessage.prepare()
     ComputeDevice.anticipate()
+    ModelsOfProcess.keep()
     do {
       var command = try parseAsRoot(Self.arguments)
-      if let limited = command as? any LimitedCommand {
-        try limited.limits.bounding { try command.run() }
-      } else {
-        try command.run()
-      }
+      if (command as? any IsolatedCommand)?.isolation.isolate == true { Isolation.standard = .worker }
+      try LimitOptions.bounding(command) { try command.run() }
     } catch {
+      reportDevices()
       exit(reporting: error)
     }
-    Console.exit(.success)
+    Console.exit(reportDevices() ? .success : .missingDevice)
+  }
+
+  /// Checks the devices that took part, and prints what failed in this run.
+  ///
+  /// - Returns: whether the results can be trusted.
+  @discardableResult
+  private static func reportDevices() -> Bool {
+    let (remarks, isDoubtful) = ModelsOfProcess.finish()
+    remarks.forEach(Console.note)
+    if isDoubtful {
+      Console.lastError(
+        "results may be wrong, because a device computes wrongly; repeat the command without the device")
+    }
+    return !isDoubtful
   }
 
   private static func exit(reporting error: any Error) -> Never {

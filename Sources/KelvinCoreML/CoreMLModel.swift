@@ -77,13 +77,13 @@ struct CoreMLDescription {
       case Fields.input: try main.add(field, to: \.inputs)
       case Fields.output: try main.add(field, to: \.outputs)
       case Fields.state: try main.add(field, to: \.states)
-      case Fields.predictedFeatureName: main.predictedFeature = try field.string()
-      case Fields.predictedProbabilitiesName: main.predictedProbabilities = try field.string()
+      case Fields.predictedFeatureName: main.predictedFeature = try field.name()
+      case Fields.predictedProbabilitiesName: main.predictedProbabilities = try field.name()
       case Fields.functions:
         try field.check(functions.count, WireMessage.operandLimit)
         let function = try CoreMLFunctionDescription(field.message())
         functions[function.name] = function
-      case Fields.defaultFunctionName: defaultFunction = try field.string()
+      case Fields.defaultFunctionName: defaultFunction = try field.name()
       case Fields.metadata: metadata = try ModelMetadata(coreML: field.message())
       default: break
       }
@@ -107,12 +107,12 @@ struct CoreMLFunctionDescription {
     var reader = message.fields()
     while let field = try reader.next() {
       switch field.number {
-      case Fields.name: name = try field.string()
+      case Fields.name: name = try field.name()
       case Fields.input: try add(field, to: \.inputs)
       case Fields.output: try add(field, to: \.outputs)
       case Fields.state: try add(field, to: \.states)
-      case Fields.predictedFeatureName: predictedFeature = try field.string()
-      case Fields.predictedProbabilitiesName: predictedProbabilities = try field.string()
+      case Fields.predictedFeatureName: predictedFeature = try field.name()
+      case Fields.predictedProbabilitiesName: predictedProbabilities = try field.name()
       default: break
       }
     }
@@ -154,7 +154,7 @@ extension WireMessage {
     var value: WireField?
     var reader = fields()
     while let field = try reader.next() {
-      if field.number == 1 { key = try field.string() }
+      if field.number == 1 { key = try field.name() }
       if field.number == 2 { value = field }
     }
     return (key, value)

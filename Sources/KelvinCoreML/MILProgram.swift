@@ -50,7 +50,7 @@ struct MILFunction {
       case Fields.inputs:
         try field.check(inputs.count, WireMessage.operandLimit)
         inputs.append(try MILNamedType(field.message()))
-      case Fields.opset: opset = try field.string()
+      case Fields.opset: opset = try field.name()
       case Fields.blockSpecializations:
         try field.check(blocks.count, 1000)
         let (name, value) = try field.message().mapEntry()

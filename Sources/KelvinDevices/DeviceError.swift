@@ -2,6 +2,8 @@
 package struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Code: String, Hashable, Sendable {
     case unavailable, outOfMemory, lost, hung, compilation, unsupported, execution, cancelled
+    /// The device computes wrong results.
+    case wrong
   }
 
   package let code: Code
@@ -29,7 +31,7 @@ package struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 
   /// Whether the device has failed for all its users.
-  package var takesDeviceOut: Bool { code == .lost || code == .hung }
+  package var takesDeviceOut: Bool { code == .lost || code == .hung || code == .wrong }
 
   /// Whether the failure concerns the device, so that the same work may succeed on another one.
   package var isOfDevice: Bool { takesDeviceOut || code == .outOfMemory }

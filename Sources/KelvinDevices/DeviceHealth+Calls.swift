@@ -25,8 +25,9 @@ extension DeviceHealth {
   /// compilation applies, since many drivers serialize compilation.
   package func limit(_ kind: DriverCallKind) -> Double {
     let more = max(0, outstanding - 1)
-    let factor = compilations.load(ordering: .relaxed) > 0 ? DriverCallKind.compiling.factor : kind.factor
-    return patience * (factor + Double(more))
+    let compiles = kind == .compiling || compilations.load(ordering: .relaxed) > 0
+    let own = compiles ? preparation * DriverCallKind.compiling.factor : patience * kind.factor
+    return own + patience * Double(more)
   }
 
   /// Runs code that calls the device's driver, on a `DriverThread`.

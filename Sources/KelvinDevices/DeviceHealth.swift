@@ -1,3 +1,4 @@
+internal import Glibc
 import Synchronization
 
 /// The health of a device, shared by all models of the process.
@@ -12,21 +13,30 @@ package final class DeviceHealth: Sendable {
   /// The bit pattern of the allowed seconds so far; it increases monotonically with the value. 0 at first.
   private let allowed = Atomic<UInt64>(0)
   private let queue = Mutex(Queue())
-  /// The bit pattern of the upper limit in seconds.
+  /// The bit patterns of the upper limits of `patience` and `preparation` in seconds.
   private let most = Atomic(Double.infinity.bitPattern)
+  private let mostPreparation = Atomic(Double.infinity.bitPattern)
   private let held = Atomic(0)
   /// The number of threads in which the device's driver is compiling.
   let compilations = Atomic(0)
   private let now: @Sendable () -> Double
+  /// The checks of the device's results.
+  package let results = ResultCheck()
+  /// Returns the processor time of a software driver; nil for hardware.
+  let processorTime: (@Sendable () -> Double)?
 
   /// - Parameters:
   ///   - patience: the time limit in seconds until `allow` is called.
   ///   - now: returns the seconds since a fixed moment.
+  ///   - processorTime: for a software driver, returns the processor time that it has used in seconds
+  ///     (`DriverProcessorTime`). Its progress extends time limits.
   package init(
-    patience: Double = Watchdog.standard.floor, now: @escaping @Sendable () -> Double = secondsAwake
+    patience: Double = Watchdog.standard.floor, now: @escaping @Sendable () -> Double = secondsAwake,
+    processorTime: (@Sendable () -> Double)? = nil
   ) {
     precondition(patience > 0)
     initial = patience
+    self.processorTime = processorTime
     self.now = now
   }
 
@@ -61,6 +71,10 @@ package final class DeviceHealth: Sendable {
     return min(seconds > 0 ? seconds : initial, Double(bitPattern: most.load(ordering: .relaxed)))
   }
 
+  /// The base limit of preparation: compilation and first runs. It is never below the limit that the device was opened
+  /// with, since `allow` concerns runs.
+  var preparation: Double { min(max(patience, initial), Double(bitPattern: mostPreparation.load(ordering: .relaxed))) }
+
   /// Raises the time limit to at least this many seconds, for work about to be compiled or run.
   package func allow(_ seconds: Double) {
     precondition(seconds > 0)
@@ -68,9 +82,12 @@ package final class DeviceHealth: Sendable {
   }
 
   /// Caps the time limit from now on, for pending work too, regardless of `allow`.
-  package func allowNoMore(than seconds: Double) {
+  ///
+  /// - Parameter preparation: the cap of the limit of preparation; nil for the same.
+  package func allowNoMore(than seconds: Double, preparation: Double? = nil) {
     precondition(seconds > 0)
     most.store(seconds.bitPattern, ordering: .relaxed)
+    mostPreparation.store((preparation ?? seconds).bitPattern, ordering: .relaxed)
   }
 
   /// The bytes that this process holds on the device.
@@ -93,22 +110,38 @@ extension DeviceHealth {
   /// The state of the device's queue, which executes submissions in order.
   private struct Queue {
     var begun = 0
-    /// The total allowance of all submissions so far, in multiples of `patience`.
-    var allowance = 0.0
+    /// The total allowance of all submissions so far.
+    var allowance = Allowance()
     /// The latest submission known to have ended, with all before it; their total allowance; and the time when this
     /// was found.
     var ended = 0
-    var endedAllowance = 0.0
+    var endedAllowance = Allowance()
     var lastEnd = -Double.infinity
+  }
+
+  /// The time of submissions, in multiples of `patience` and of `preparation`.
+  fileprivate struct Allowance: Hashable {
+    var runs = 0.0
+    var preparations = 0.0
+
+    static func + (one: Self, other: Self) -> Self {
+      Self(runs: one.runs + other.runs, preparations: one.preparations + other.preparations)
+    }
+
+    static func - (one: Self, other: Self) -> Self {
+      Self(runs: one.runs - other.runs, preparations: one.preparations - other.preparations)
+    }
+
+    func seconds(_ health: DeviceHealth) -> Double { runs * health.patience + preparations * health.preparation }
   }
 
   /// A piece of work submitted to the device.
   package struct Submission: Hashable, Sendable {
     fileprivate let number: Int
     fileprivate let began: Double
-    /// The allowance in multiples of `patience`: its own, and the total up to it.
-    fileprivate let allowance: Double
-    fileprivate let allowanceThrough: Double
+    /// Its own allowance, and the total up to it.
+    fileprivate let allowance: Allowance
+    fileprivate let allowanceThrough: Allowance
   }
 
   /// Records a submission.
@@ -118,9 +151,9 @@ extension DeviceHealth {
   package func submitted(mayCompile: Bool = false) -> Submission {
     let now = now()
     return queue.withLock { queue in
-      let allowance = mayCompile ? Self.firstRun : 1
+      let allowance = mayCompile ? Allowance(preparations: Self.firstRun) : Allowance(runs: 1)
       queue.begun += 1
-      queue.allowance += allowance
+      queue.allowance = queue.allowance + allowance
       return Submission(number: queue.begun, began: now, allowance: allowance, allowanceThrough: queue.allowance)
     }
   }
@@ -129,7 +162,8 @@ extension DeviceHealth {
   ///
   /// Each submission is allowed `patience` for itself and for each earlier one not known to have ended. The time
   /// counts from its own beginning, or from the end of the latest earlier submission known to have ended. It does not
-  /// depend on when the caller waits.
+  /// depend on when the caller waits. A sign of life of a software driver allows `patience` again, up to `aliveFactor`
+  /// times `preparation` more.
   ///
   /// - Parameters:
   ///   - place: the call concerned.
@@ -142,36 +176,51 @@ extension DeviceHealth {
     _ device: String, _ place: String, for submission: Submission,
     _ attempt: (_ seconds: Double) throws(DeviceError) -> Bool
   ) throws(DeviceError) -> Double {
+    var signs = LifeSigns()
+    let longest = processorTime == nil ? 1 : Self.betweenLooks
     while true {
       try check()
       let (began, patience) = (now(), patience)
       // The last attempt also waits a little, since the whole process may have been stopped.
-      let left = deadline(of: submission, patience) - began
-      let isOver = try attempt(min(max(left, patience * Self.lastLook), patience * submission.allowance))
+      let left = deadline(of: submission, signs) - began
+      let seconds = min(max(left, patience * Self.lastLook), patience * longest)
+      let isOver = try attempt(seconds)
       DriverThread.beat()
       if isOver { return end(submission, watchedFor: now() - began) }
-      guard deadline(of: submission, patience) <= now() else { continue }
-      let failure = DeviceError.hung(device, place, seconds: patience * submission.allowance)
+      results.doubt()
+      // A driver that returns early is not asked again at once: the calls would look like its work.
+      if now() - began < seconds / 2 { usleep(Self.pause) }
+      signs.look(at: now(), self)
+      guard deadline(of: submission, signs) <= now() else { continue }
+      let failure = DeviceError.hung(device, place, seconds: submission.allowance.seconds(self))
       takeOut(failure)
       throw self.failure ?? failure
     }
   }
 
-  /// The allowance of a program's first run, in multiples of `patience`: at most one kernel is compiled in it.
+  /// The allowance of a program's first run, in multiples of `preparation`.
   private static let firstRun = 3.0
+  /// By how many times `preparation` signs of life extend a limit.
+  static let aliveFactor = 12.0
   /// The share of `patience` that a last attempt waits.
   private static let lastLook = 0.1
+  /// The microseconds between two waits if the driver does not wait.
+  private static let pause: UInt32 = 20_000
+  /// The share of `patience` between two looks for signs of life.
+  static let betweenLooks = 0.25
   /// The seconds from which on a wait is taken to have observed the end.
   private static let noticeable = 1e-3
 
   /// The number of submissions not known to have ended.
   var outstanding: Int { queue.withLock { $0.begun - $0.ended } }
 
-  private func deadline(of submission: Submission, _ patience: Double) -> Double {
-    queue.withLock { queue in
+  private func deadline(of submission: Submission, _ signs: LifeSigns) -> Double {
+    let allowed = queue.withLock { queue in
       max(submission.began, queue.lastEnd)
-        + patience * max(submission.allowance, submission.allowanceThrough - queue.endedAllowance)
+        + max(
+          submission.allowance.seconds(self), (submission.allowanceThrough - queue.endedAllowance).seconds(self))
     }
+    return max(allowed, min(signs.latest + patience, allowed + preparation * Self.aliveFactor))
   }
 
   private func end(_ submission: Submission, watchedFor seconds: Double) -> Double {

@@ -128,17 +128,17 @@ package final class DriverThread: @unchecked Sendable {
   /// It counts checks instead of time, so that time in which the process was stopped does not count.
   /// - Returns: the error if the thread was abandoned; nil if the work has ended.
   private func awaited() -> DeviceError? {
-    var (seen, waited, interval) = (UInt64(0), 0.0, Self.interval)
+    var (seen, wait, interval) = (UInt64(0), Wait(), Self.interval)
     while ended.wait(timeout: .now() + interval) == .timedOut {
       let now = beats.load(ordering: .acquiring)
       guard now & 1 == 1, now == seen, let section = section.withLock({ $0 }) else {
-        (seen, waited) = (now, 0)
+        (seen, wait) = (now, Wait())
         continue
       }
-      waited += interval
       let limit = section.health.limit(section.kind)
+      wait.goOn(by: interval, section.health)
       interval = min(Self.interval, limit / 4)
-      guard waited >= limit,
+      guard wait.exceeds(limit, section.health),
         beats.compareExchange(expected: seen, desired: Self.givenUp, ordering: .acquiringAndReleasing).exchanged
       else { continue }
       Self.isAnyGivenUp.store(true, ordering: .releasing)
@@ -147,6 +147,23 @@ package final class DriverThread: @unchecked Sendable {
       return section.health.failure ?? failure
     }
     return nil
+  }
+
+  /// The time since a call of the driver began, and the driver's signs of life in it.
+  private struct Wait {
+    private var (waited, looked) = (0.0, 0.0)
+    private var signs = LifeSigns()
+
+    mutating func goOn(by seconds: Double, _ health: DeviceHealth) {
+      waited += seconds
+      guard waited - looked >= health.patience * DeviceHealth.betweenLooks else { return }
+      looked = waited
+      signs.look(at: waited, health)
+    }
+
+    func exceeds(_ limit: Double, _ health: DeviceHealth) -> Bool {
+      waited >= max(limit, min(signs.latest + limit, limit + health.preparation * DeviceHealth.aliveFactor))
+    }
   }
 
   /// Returns the thread to the idle ones, or ends it if there are enough.
@@ -174,6 +191,7 @@ package final class DriverThread: @unchecked Sendable {
 
   /// Starts a thread; nil if the system cannot. Signals sent to the process are left to other threads.
   private static func start() -> DriverThread? {
+    DriverProcessorTime.begin()
     var (blocked, before) = (sigset_t(), sigset_t())
     sigfillset(&blocked)
     for fault in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP] { sigdelset(&blocked, fault) }

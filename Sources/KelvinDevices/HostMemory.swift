@@ -1,17 +1,10 @@
-import Glibc
+import KelvinBasics
 package import KelvinGraph
 
 /// The host memory available to this process.
 package enum HostMemory {
-  /// The limit in bytes: the machine's memory, or less if the process has a limit (`ulimit -v`, `ulimit -d`).
-  package static var limit: Int {
-    let physical = sysconf(Int32(_SC_PHYS_PAGES)) * sysconf(Int32(_SC_PAGESIZE))
-    return [RLIMIT_AS, RLIMIT_DATA].reduce(physical) { least, resource in
-      var bounds = rlimit()
-      guard getrlimit(__rlimit_resource_t(resource.rawValue), &bounds) == 0 else { return least }
-      return min(least, Int(clamping: bounds.rlim_cur))
-    }
-  }
+  /// The limit in bytes: the machine's memory, or less if a container or the process has a limit (`ulimit -v`).
+  package static var limit: Int { MachineMemory().total }
 
   /// Rejects tensors that cannot fit, before they are allocated.
   ///

@@ -19,8 +19,10 @@ package let deviceInventory = DeviceInventory(
 
 #if GPU
 private let gpus = [
-  DeviceFamily("vulkan", of: [.integratedGPU, .discreteGPU, .software]) { VulkanDevice.discover() },
-  DeviceFamily("opencl", of: [.integratedGPU, .discreteGPU, .software, .accelerator]) { OpenCLDevice.discover() },
+  DeviceFamily("vulkan", of: [.integratedGPU, .discreteGPU, .software], renews: true) { VulkanDevice.discover() },
+  DeviceFamily("opencl", of: [.integratedGPU, .discreteGPU, .software, .accelerator], renews: true) {
+    OpenCLDevice.discover()
+  },
 ]
 #else
 /// Used if the package is built without the trait `GPU`.

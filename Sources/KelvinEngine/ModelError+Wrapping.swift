@@ -5,6 +5,7 @@ package import KelvinFeatures
 import KelvinGraph
 import KelvinImages
 import KelvinImport
+import KelvinIsolation
 import KelvinMeasurements
 import KelvinPlanning
 import KelvinRuntime
@@ -18,6 +19,7 @@ extension ModelError {
       case is WorkBudget.Excess: (.limit, .limit)
       case let error as FileError: (.io, error.fault)
       case let error as FormatError: (error.publicCode, .data)
+      case let error as ModelWorkerError: error.failure.publicForm
       case is GraphError: (.unsupported, .data)
       case is HostOperationError: (.featureType, .data)
       case let error as RuntimeError: error.publicForm
@@ -56,6 +58,16 @@ extension FormatError {
   }
 }
 
+extension WorkerFailure {
+  fileprivate var publicForm: (ModelError.Code, ModelError.Fault) {
+    switch kind {
+    case .unavailable: (.generic, .own)
+    case .crashed, .invalidAnswer: (.io, .data)
+    case .limit: (.limit, .limit)
+    }
+  }
+}
+
 extension RuntimeError {
   fileprivate var publicForm: (ModelError.Code, ModelError.Fault) {
     switch self {
@@ -74,7 +86,7 @@ extension RuntimeError {
 extension DeviceError {
   fileprivate var fault: ModelError.Fault {
     switch code {
-    case .unavailable, .lost, .hung: .device
+    case .unavailable, .lost, .hung, .wrong: .device
     case .outOfMemory, .compilation, .unsupported, .execution, .cancelled: .own
     }
   }

@@ -1,4 +1,5 @@
 import KelvinBasics
+import KelvinDevices
 package import KelvinFeatures
 package import KelvinGraph
 package import KelvinRuntime
@@ -158,10 +159,12 @@ package final class Predictor: Sendable {
     let result = try answering(cancellation) { cancellation -> FunctionExecutor.Result? in
       do {
         return try loaded.fallback.withFallback(size: try executor.binding.size(values)) { exclusions in
-          try executor.run(values, backings: backings, cancellation) { graph, types in
-            try graphs[graph].model(types, exclusions, cancellation)
-          } withSession: { graph, model, outputs, body in
-            try graphs[graph].contexts.withSession(of: model, outputs, cancellation, body)
+          try checked { use in
+            try executor.run(values, backings: backings, cancellation) { graph, types in
+              try use(graphs[graph].model(types, exclusions, cancellation))
+            } withSession: { graph, model, outputs, body in
+              try graphs[graph].contexts.withSession(of: model, outputs, cancellation, body)
+            }
           }
         }
       } catch let flow as DynamicShapeControlFlow {
@@ -208,14 +211,38 @@ package final class Predictor: Sendable {
       try state.borrowing {
         isRead = true
         return try loaded.fallback.withFallback(size: try executor.binding.size(values)) { exclusions in
-          try executor.run(values, backings: backings, cancellation) { graph, types in
-            try graphs[graph].model(types, exclusions, cancellation)
-          } withSession: { _, model, _, body in
-            try state.using(model, body)
+          try checked(losing: state.lose) { use in
+            try executor.run(values, backings: backings, cancellation) { graph, types in
+              try use(graphs[graph].model(types, exclusions, cancellation))
+            } withSession: { _, model, _, body in
+              try state.using(model, body)
+            }
           }
         }
       }
     }
+  }
+
+  /// Runs a prediction, and checks its devices if a check is due (`ResultGuard`).
+  ///
+  /// - Parameters:
+  ///   - lose: called with the failure if the results are wrong; throws the failure of what cannot be repeated.
+  ///   - predict: passes each compiled model that it uses to its argument, which returns the model.
+  /// - Throws: the errors of `predict`; `device` if a device computes wrongly.
+  private func checked(
+    losing lose: (DeviceError) throws -> Void = { _ in },
+    _ predict: (_ use: (CompiledModel) -> CompiledModel) throws -> FunctionExecutor.Result
+  ) throws -> FunctionExecutor.Result {
+    var devices: [any Device] = []
+    let result = try predict { model in
+      devices += model.otherDevices
+      return model
+    }
+    do throws(RuntimeError) { try loaded.guardian.ended(on: devices, seconds: result.seconds) } catch {
+      if case .device(let failure) = error { try lose(failure) }
+      throw error
+    }
+    return result
   }
 
   /// Makes one prediction within the limits of the model's options, and rejects it if the model's files changed since

@@ -1,3 +1,4 @@
+import KelvinBasics
 import KelvinGraph
 
 /// An ordered list of values of one kind, as in the tables of host operations.
@@ -16,7 +17,7 @@ package enum Column: Sendable, Hashable {
 
   /// A lookup key; all not-a-numbers are equal.
   enum Key: Sendable, Hashable {
-    case string(String)
+    case string(ExactString)
     case integer(Int64)
     case float(UInt32)
 
@@ -33,7 +34,7 @@ package enum Column: Sendable, Hashable {
 
   var keys: [Key] {
     switch self {
-    case .strings(let values): values.map(Key.string)
+    case .strings(let values): values.map { .string(ExactString($0)) }
     case .integers(let values): values.map(Key.integer)
     case .floats(let values): values.map { Key($0) }
     }
@@ -54,7 +55,7 @@ package enum Column: Sendable, Hashable {
   ) throws(HostOperationError) -> (keys: [Key], shape: Shape) {
     if case .strings = self {
       let strings = try step.strings(position, value)
-      return (strings.strings.map(Key.string), strings.shape)
+      return (strings.strings.map { .string(ExactString($0)) }, strings.shape)
     }
     let tensor = try step.tensor(position, value)
     if case .floats = self { return (tensor.floats.map { Key($0) }, tensor.shape) }

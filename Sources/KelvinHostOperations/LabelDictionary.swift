@@ -1,3 +1,4 @@
+import KelvinBasics
 package import KelvinGraph
 
 /// Turns the scores of labels into a dictionary, or each row of scores into one (ONNX's `ZipMap`). Equal labels have
@@ -30,8 +31,8 @@ package struct LabelDictionary: OneOutputOperation {
     self.rows = rows
     switch labels {
     case .strings(let labels):
-      let (first, positions) = Self.distinct(labels)
-      (keys, self.positions) = (.strings(first), positions)
+      let (first, positions) = Self.distinct(labels.exact)
+      (keys, self.positions) = (.strings(first.map(\.string)), positions)
     case .integers(let labels):
       let (first, positions) = Self.distinct(labels)
       (keys, self.positions) = (.integers(first), positions)

@@ -1,4 +1,5 @@
 package import KelvinBasics
+import KelvinIsolation
 
 extension ImageFile {
   /// Decodes the image in a file. Only the parts that determine its pixels are read. Errors name the image by `path`.
@@ -11,8 +12,17 @@ extension ImageFile {
   public static func decode(
     path: String, orientation: ImageOrientation? = nil, maximumPixels: Int = maximumPixels
   ) throws(ImageError) -> DecodedImage {
+    try decode(path: path, below: nil, orientation: orientation, maximumPixels: maximumPixels)
+  }
+
+  /// Decodes the image in a file that was found in a folder. No link below the folder is followed.
+  ///
+  /// - Throws: ``ImageError`` as for a path, and `unreadable` for a link.
+  package static func decode(
+    path: String, below folder: String?, orientation: ImageOrientation? = nil, maximumPixels: Int = maximumPixels
+  ) throws(ImageError) -> DecodedImage {
     let file: OpenFile
-    do throws(FileError) { file = try OpenFile(path) } catch { throw ImageError(error) }
+    do throws(FileError) { file = try OpenFile(path, below: folder) } catch { throw ImageError(error) }
     return try decode(file, orientation: orientation, maximumPixels: maximumPixels)
   }
 
@@ -25,6 +35,9 @@ extension ImageFile {
     let path = file.path
     guard file.byteCount <= maximumFileBytes else {
       throw ImageError(.tooLarge, path, "\(file.byteCount) bytes, at most \(maximumFileBytes) are read")
+    }
+    if Isolation.standard == .worker {
+      return try decode(file, in: .standard, orientation: orientation, maximumPixels: maximumPixels)
     }
     let source = ImageSource(name: path, count: file.byteCount) { (offset, target) throws(ImageError) in
       do throws(FileError) { try file.read(into: target, at: offset) } catch { throw ImageError(error) }

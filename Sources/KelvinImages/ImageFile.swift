@@ -1,4 +1,5 @@
 internal import CKelvinSupport
+import KelvinIsolation
 
 /// A decoded image: pixels as stored, and their orientation.
 public struct DecodedImage: Hashable, Sendable {
@@ -34,11 +35,16 @@ public enum ImageFile {
   /// The largest number of bytes. Larger files are rejected before they are read.
   package static let maximumFileBytes = 1 << 30
 
-  /// Opens libvips, so that the first image does not wait for it. Further calls do nothing.
+  /// Opens libvips, or starts a worker with isolation, so that the first image does not wait. Further calls do nothing.
   ///
   /// - Throws: ``ImageError`` (`decoderMissing`) with the loader's message, and the package to install where the
   ///   library is absent.
   package static func prepare() throws(ImageError) {
+    guard Isolation.standard == .worker else { return try openLibrary() }
+    do throws(WorkerFailure) { try WorkerPool.standard.prepare() } catch { throw ImageError(error, "libvips") }
+  }
+
+  private static func openLibrary() throws(ImageError) {
     guard let reason = ck_image_prepare() else { return }
     throw ImageError(
       .decoderMissing, "libvips", "images cannot be decoded:  \(String(cString: reason))",
@@ -57,7 +63,10 @@ public enum ImageFile {
     _ bytes: UnsafeRawBufferPointer, name: String, orientation: ImageOrientation? = nil,
     maximumPixels: Int = maximumPixels
   ) throws(ImageError) -> DecodedImage {
-    try decode(ImageSource(name: name, memory: bytes), orientation: orientation, maximumPixels: maximumPixels)
+    if Isolation.standard == .worker {
+      return try decodeInWorker(bytes, name: name, orientation: orientation, maximumPixels: maximumPixels)
+    }
+    return try decode(ImageSource(name: name, memory: bytes), orientation: orientation, maximumPixels: maximumPixels)
   }
 
   /// Decodes an encoded image. Only the parts that determine its pixels are read.
@@ -67,7 +76,7 @@ public enum ImageFile {
     let name = source.name
     let format = try format(of: source)
     guard let code = format.code else { return try bmp(source, orientation, maximumPixels: maximumPixels) }
-    try prepare()
+    try openLibrary()
     guard ck_image_reads(code) != 0 else {
       throw ImageError(
         .unknownFormat, name, "the installed libvips cannot read \(format.rawValue)",
@@ -141,7 +150,7 @@ public enum ImageFile {
   public static func encode(
     _ pixels: PixelBuffer, as encoding: Encoding = .png, level: Int? = nil, name: String = "output"
   ) throws(ImageError) -> [UInt8] {
-    try prepare()
+    try openLibrary()
     let pixels = pixels.inBytes.withRedFirst
     ck_image_enter(0)
     defer { ck_image_leave() }

@@ -11,12 +11,13 @@ extension IndexedPNG {
 
   /// Reads a label map: a PNG with a palette, or grey, of up to 8 bits, not interlaced.
   ///
+  /// - Parameter folder: The folder that the file was found in; no link below it is followed.
   /// - Throws: ``ImageError``: `unreadable`, `corrupt`, `tooLarge`; `unknownFormat` for any other image, which has no
   ///   indices.
-  package static func read(path: String) throws(ImageError) -> Samples {
+  package static func read(path: String, below folder: String? = nil) throws(ImageError) -> Samples {
     let data: [UInt8]
     // Only the start of a longer file is read, which then fails as truncated.
-    do throws(FileError) { data = try OpenFile(path).start(ImageFile.maximumFileBytes) } catch {
+    do throws(FileError) { data = try OpenFile(path, below: folder).start(ImageFile.maximumFileBytes) } catch {
       throw ImageError(.unreadable, path, "cannot \(error.action) it: \(error.reason)")
     }
     return try decode(data, name: path)

@@ -5,12 +5,11 @@ package enum FileKind {
   case absent, file, folder
 
   package init(_ path: String) {
-    var status = stat()
-    if stat(path.pathBytes, &status) != 0 {
+    guard let status = FileBrokers.status(path, followsLinks: true) else {
       self = .absent
-    } else {
-      self = status.st_mode & S_IFMT == S_IFDIR ? .folder : .file
+      return
     }
+    self = status.st_mode & S_IFMT == S_IFDIR ? .folder : .file
   }
 }
 

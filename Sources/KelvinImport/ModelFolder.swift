@@ -2,17 +2,10 @@ import Glibc
 package import KelvinBasics
 import KelvinGraph
 
-/// O_PATH, which needs no permission to read a folder. The Glibc module does not define it.
-private let pathOnly: Int32 = 0o10_000_000
-
 /// The folder of a model. Files that the model refers to must lie inside it.
 ///
 /// The paths in a model are untrusted. None may lead out of the folder: not by its name, by a symbolic link on the way,
-/// or by a hard link to a file elsewhere. Components are opened one after another, each relative to the previous one,
-/// without following links.
-///
-/// The checks apply to the opened file, so that a concurrent replacement is never read. The folder's own path comes
-/// from the user and may contain links.
+/// or by a hard link to a file elsewhere. `FolderDescent` opens them.
 package struct ModelFolder: Sendable {
   /// The path as the user wrote it.
   package let path: String
@@ -65,8 +58,7 @@ package struct ModelFolder: Sendable {
 
   /// Whether the folder contains a file of this name, links included.
   package func contains(_ relative: String) -> Bool {
-    var status = stat()
-    return lstat("\(path)/\(relative)".pathBytes, &status) == 0
+    FileBrokers.status("\(path)/\(relative)", followsLinks: false) != nil
   }
 
   /// Returns the names in a folder below this one, sorted; empty if there is no such folder.
@@ -95,29 +87,17 @@ package struct ModelFolder: Sendable {
     return names.sorted()
   }
 
-  /// Returns a descriptor of the last component of a path; each component is opened relative to the previous one.
+  /// Returns a descriptor of the last component of a path.
   private func descend(_ relative: String, last: Int32) throws(FormatError) -> Int32 {
     let full = "\(path)/\(relative)"
-    let step = pathOnly | O_DIRECTORY | (allowsLinks ? 0 : O_NOFOLLOW)
-    var folder = Glibc.open(path.pathBytes, pathOnly | O_DIRECTORY | O_CLOEXEC)
-    guard folder >= 0 else { throw unreadable(path, FileError(path: path, action: "open", code: errno).reason) }
-    var rest = relative.pathParts[...]
-    while let part = rest.popFirst() {
-      let next = openat(folder, part.pathBytes, (rest.isEmpty ? last : step) | O_CLOEXEC)
-      let code = errno
-      let target = next < 0 ? SymbolicLink.target(of: part, in: folder) : nil
-      close(folder)
-      if let target { throw link(full, "'\(part)' is a symbolic link to '\(target)'") }
-      guard next >= 0 else { throw unreadable(full, FileError(path: full, action: "open", code: code).reason) }
-      folder = next
+    do throws(FolderDescent.Failure) {
+      return try FolderDescent.open(relative, below: path, last: last, followsLinks: allowsLinks)
+    } catch {
+      switch error {
+      case .folder(let code): throw unreadable(path, FileError(path: path, action: "open", code: code).reason)
+      case .system(let code): throw unreadable(full, FileError(path: full, action: "open", code: code).reason)
+      case .link: throw link(full, error.description)
+      }
     }
-    return folder
-  }
-}
-
-extension String {
-  /// Whether a path relative to a folder stays inside that folder by its name.
-  package var staysInside: Bool {
-    !isEmpty && !isRootedPath && utf8.last != UInt8(ascii: "/") && !utf8.contains(0) && !pathParts.contains("..")
   }
 }

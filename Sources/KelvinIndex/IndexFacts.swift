@@ -23,6 +23,8 @@ package struct IndexFacts: Hashable, Sendable {
   }
 
   private static let settingPrefix = "setting."
+  /// SQLite's limit for a vector (untrusted_sqlite.c) allows no more.
+  private static let mostDimensions = 1 << 24
 
   /// Reads the description.
   ///
@@ -38,13 +40,15 @@ package struct IndexFacts: Hashable, Sendable {
   static func stored(in database: Database) throws(PhotoIndexError) -> IndexFacts? {
     var values: [String: String] = [:]
     let rows = try database.prepare("SELECT name, value FROM facts")
-    while try rows.step() { values[rows.text(0)] = rows.text(1) }
+    while try rows.step() { values[try rows.name(0)] = rows.text(1) }
     guard let identity = values["identity"] else { return nil }
+    let dimensions = values["dimensions"].flatMap { Int($0) } ?? 0
+    guard 0...mostDimensions ~= dimensions else { throw database.damaged("vectors have \(dimensions) numbers") }
     let settings = values.filter { $0.key.hasPrefix(settingPrefix) }
     return IndexFacts(
       modelName: values["model"] ?? "", modelPath: values["model_path"] ?? "", identity: identity,
       settings: Dictionary(uniqueKeysWithValues: settings.map { (String($0.dropFirst(settingPrefix.count)), $1) }),
-      dimensions: values["dimensions"].flatMap { Int($0) } ?? 0)
+      dimensions: dimensions)
   }
 
   func store(in database: Database) throws(PhotoIndexError) {

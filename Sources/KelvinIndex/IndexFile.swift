@@ -7,6 +7,8 @@ package struct IndexFile: Sendable, Hashable {
   /// The folder that contains the images. Paths in the index are relative to it.
   package let folder: String
   package let path: String
+  /// Whether the user named the file. The links of such a path are followed.
+  private let isNamed: Bool
 
   private static let name = ".kelvin-index.sqlite"
 
@@ -14,10 +16,38 @@ package struct IndexFile: Sendable, Hashable {
   package init(folder: String, path: String? = nil) {
     self.folder = folder
     self.path = path ?? folder.appendingPath(Self.name)
+    isNamed = path != nil
   }
 
   /// Returns the path of an image from its path relative to the folder.
   package func path(of image: String) -> String { folder.appendingPath(image) }
+
+  /// Returns the path of the file without links. A link in place of the file of a folder could lead to any file, and is
+  /// not followed.
+  ///
+  /// - Throws: `unusable` for a link or anything else that is not a regular file; `io`.
+  func location() throws(PhotoIndexError) -> String {
+    if isNamed, let whole = Self.withoutLinks(path) { return try Self.checked(whole, named: path) }
+    guard let folder = Self.withoutLinks(path.parentPath) else {
+      throw PhotoIndexError(.io, "\(FileError(path: path.parentPath, action: "open", code: errno))")
+    }
+    return try Self.checked(folder.appendingPath(path.lastPathPart), named: path)
+  }
+
+  private static func withoutLinks(_ path: String) -> String? {
+    guard let found = realpath(path.pathBytes, nil) else { return nil }
+    defer { free(found) }
+    return String(path: found)
+  }
+
+  private static func checked(_ location: String, named path: String) throws(PhotoIndexError) -> String {
+    var status = stat()
+    guard lstat(location.pathBytes, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return location }
+    let reason =
+      SymbolicLink.target(of: location).map { "it is a symbolic link to '\($0)'" } ?? FileState(status).kind
+    throw PhotoIndexError(
+      .unusable, "'\(path)' is not used as an index: \(reason); remove it, or name the index with --index")
+  }
 
   /// Opens a consistent snapshot of the index for reading. Concurrent writes do not affect it.
   ///
@@ -35,9 +65,7 @@ package struct IndexFile: Sendable, Hashable {
   }
 
   private func snapshot(_ access: Database.Access) throws(PhotoIndexError) -> Database {
-    let database = try Database(path, access)
-    // Memory-maps the file, limited to a part of very large files.
-    try database.run("PRAGMA mmap_size = \(Int64(1) << 36)")
+    let database = try Database(try location(), access)
     try database.run("BEGIN")
     try IndexSchema.check(database)
     return database

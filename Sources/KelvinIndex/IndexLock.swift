@@ -13,7 +13,7 @@ final class IndexLock {
   /// - Parameters:
   ///   - path: The path of a lock file next to the index, which is never removed.
   ///   - waiting: Called once where another process holds the lock, with its identifier where known.
-  /// - Throws: `io`; `cancelled` where waiting was cancelled.
+  /// - Throws: `io`; `unusable` for a link; `cancelled` where waiting was cancelled.
   init(
     _ path: String, waiting: (Int?) -> Void, isCancelled: () -> Bool
   ) throws(PhotoIndexError) {
@@ -21,6 +21,12 @@ final class IndexLock {
     guard descriptor >= 0 else {
       let remedy = [EACCES, EROFS].contains(errno) ? "; name an index elsewhere with --index" : ""
       throw PhotoIndexError(.io, "\(FileError(path: path, action: "write", code: errno))\(remedy)")
+    }
+    // The file is overwritten, so it must not be another name of a file elsewhere.
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1 else {
+      throw PhotoIndexError(
+        .unusable, "'\(path)' is not used as a lock: it is not a regular file with one name; remove it and try again")
     }
     var hasSaid = false
     while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {

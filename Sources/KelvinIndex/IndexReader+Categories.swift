@@ -18,10 +18,11 @@ extension IndexReader {
     for (label, threshold) in least {
       try rows.bind([.integer(label), .real(Double(threshold))])
       guard try rows.step(), rows.integer(1) > 0 else { continue }
+      let name = try rows.name(0)
       try path.bind([.integer(rows.integer(3))])
       let example = try path.step() ? ImagePath.path(path, 0) ?? "" : ""
       categories.append(
-        PhotoCategory(identifier: rows.text(0), count: Int(rows.integer(1)), example: example))
+        PhotoCategory(identifier: name, count: Int(rows.integer(1)), example: example))
     }
     return categories.sorted { ($1.count, $0.identifier) < ($0.count, $1.identifier) }
   }
@@ -31,7 +32,7 @@ extension IndexReader {
     var faults: [(path: String, reason: String)] = []
     let rows = try database.prepare("SELECT path, error FROM pictures WHERE error IS NOT NULL ORDER BY path")
     while try rows.step() {
-      if let path = ImagePath.path(rows, 0) { faults.append((path, rows.text(1))) }
+      if let path = ImagePath.path(rows, 0) { faults.append((path, try rows.name(1))) }
     }
     return faults
   }

@@ -1,3 +1,4 @@
+import KelvinBasics
 package import KelvinFeatures
 import KelvinHostOperations
 
@@ -13,6 +14,7 @@ package final class IndexReader {
   /// - Throws: `absent`, `unusable`, `libraryMissing`, `io`.
   package init(_ file: IndexFile) throws(PhotoIndexError) {
     self.file = file
+    WorkBudget.enter(.searching)
     database = try file.openForReading()
     facts = try IndexFacts(database)
   }
@@ -36,11 +38,11 @@ package final class IndexReader {
     var points: [Int64: (precision: Points, recall: Points)] = [:]
     let rows = try database.prepare("SELECT label, kind, threshold, value FROM curves")
     while try rows.step() {
-      let point = PrecisionRecallCurve.Point(threshold: Float(rows.real(2)), value: Float(rows.real(3)))
-      if rows.text(1) == "precision" {
-        points[rows.integer(0), default: ([], [])].precision.append(point)
-      } else {
-        points[rows.integer(0), default: ([], [])].recall.append(point)
+      let point = PrecisionRecallCurve.Point(threshold: try rows.score(2), value: try rows.score(3))
+      switch try rows.name(1) {
+      case "precision": points[rows.integer(0), default: ([], [])].precision.append(point)
+      case "recall": points[rows.integer(0), default: ([], [])].recall.append(point)
+      case let kind: throw database.damaged("a curve has the kind '\(kind)'")
       }
     }
     guard !points.isEmpty else {

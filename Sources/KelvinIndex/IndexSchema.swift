@@ -35,6 +35,43 @@ enum IndexSchema {
     """,
   ]
 
+  /// The tables of `label_words`, as SQLite makes them.
+  private static let wordTables = [
+    "CREATE TABLE 'label_words_config'(k PRIMARY KEY, v) WITHOUT ROWID",
+    "CREATE TABLE 'label_words_data'(id INTEGER PRIMARY KEY, block BLOB)",
+    "CREATE TABLE 'label_words_docsize'(id INTEGER PRIMARY KEY, sz BLOB)",
+    "CREATE TABLE 'label_words_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID",
+  ]
+
+  /// The statements that a database consists of, sorted by their bytes.
+  private static func layout(of database: Database) throws(PhotoIndexError) -> [[UInt8]] {
+    var layout: [[UInt8]] = []
+    let rows = try database.prepare("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
+    while try rows.step() {
+      layout.append(rows.bytes(0))
+      guard layout.count <= mostStatements else { break }
+    }
+    return layout.sorted { $0.lexicographicallyPrecedes($1) }
+  }
+
+  private static let mostStatements = 100
+
+  /// Checks that a file has exactly the tables of the format. Others, such as a view in place of a table, could make a
+  /// search endless.
+  private static func checkLayout(_ database: Database) throws(PhotoIndexError) {
+    let found = try layout(of: database)
+    let known = (statements + wordTables).map { Array($0.utf8) }.sorted { $0.lexicographicallyPrecedes($1) }
+    guard found != known else { return }
+    // A later SQLite may make other tables for words.
+    let made = try Database(":memory:", .writing)
+    for statement in statements { try made.run(statement) }
+    guard try found != layout(of: made) else { return }
+    let foreign = found.first { !known.contains($0) }.map { String(decoding: $0.prefix(80), as: UTF8.self) }
+    throw database.damaged(
+      foreign.map { "it has '\($0)', which format \(version) does not have" }
+        ?? "tables of format \(version) are missing")
+  }
+
   /// Prepares a connection for writing. Tables are created in one transaction where the file has none.
   ///
   /// - Throws: `unusable` for a file of another format or a newer version.
@@ -58,7 +95,7 @@ enum IndexSchema {
 
   /// Checks the format of a file.
   ///
-  /// - Throws: `absent` for an empty file; `unusable` for a file of another format or version.
+  /// - Throws: `absent` for an empty file; `unusable` for a file of another format or version, or with other tables.
   static func check(_ database: Database) throws(PhotoIndexError) {
     guard try !isEmpty(database) else {
       throw PhotoIndexError(.absent, "'\(database.path)' holds no index yet; 'kelvin index' makes one")
@@ -75,11 +112,12 @@ enum IndexSchema {
           + (found > version ? "use the newer Kelvin that wrote it, " : "")
           + "or index the folder into another file with --index")
     }
+    try checkLayout(database)
   }
 
   private static func isEmpty(_ database: Database) throws(PhotoIndexError) -> Bool {
     // A file with an application identifier belongs to a program, even if it has no tables.
-    let signs = try database.number("SELECT count(*) FROM sqlite_schema")
-    return signs == 0 ? try database.number("PRAGMA application_id") == 0 : false
+    let hasTables = try database.number("SELECT 1 FROM sqlite_master LIMIT 1") == 1
+    return !hasTables ? try database.number("PRAGMA application_id") == 0 : false
   }
 }

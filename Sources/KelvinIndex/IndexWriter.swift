@@ -1,3 +1,4 @@
+import KelvinBasics
 package import KelvinFeatures
 package import KelvinHostOperations
 
@@ -37,7 +38,7 @@ package final class IndexWriter {
   private let database: Database
   private let lock: IndexLock
   private let statements: Statements
-  private var labels: [String: Int64] = [:]
+  private var labels: [ExactString: Int64] = [:]
 
   /// Opens an index for writing, and creates it if necessary.
   ///
@@ -52,8 +53,8 @@ package final class IndexWriter {
     waiting: (Int?) -> Void, isCancelled: () -> Bool
   ) throws(PhotoIndexError) {
     _ = try SQLiteLibrary.functions()
-    lock = try IndexLock("\(file.path)-lock", waiting: waiting, isCancelled: isCancelled)
-    let database = try Database(file.path, .writing)
+    lock = try IndexLock("\(try file.location())-lock", waiting: waiting, isCancelled: isCancelled)
+    let database = try Database(try file.location(), .writing)
     try IndexSchema.prepare(database)
     let stored = try IndexFacts.stored(in: database)
     if let stored, stored.identity != facts.identity, !rebuilds {
@@ -71,7 +72,7 @@ package final class IndexWriter {
     }
     statements = try Statements(database)
     let rows = try database.prepare("SELECT id, name FROM labels")
-    while try rows.step() { labels[rows.text(1)] = rows.integer(0) }
+    while try rows.step() { labels[ExactString(try rows.name(1))] = rows.integer(0) }
     self.database = database
     try store(curves)
   }
@@ -84,8 +85,9 @@ package final class IndexWriter {
   }
 
   private func store(_ curves: [String: PrecisionRecallCurve]) throws(PhotoIndexError) {
-    let stored = try database.number("SELECT count(*) FROM curves")
-    guard !curves.isEmpty || stored > 0 else { return }
+    // Counting a whole table is one step of SQLite, which no limit ends.
+    let hasStored = try database.number("SELECT 1 FROM curves LIMIT 1") == 1
+    guard !curves.isEmpty || hasStored else { return }
     try database.transaction { () throws(PhotoIndexError) in
       try database.run("DELETE FROM curves")
       let insert = try database.prepare("INSERT OR IGNORE INTO curves VALUES (?, ?, ?, ?)")
@@ -109,7 +111,7 @@ package final class IndexWriter {
       known[path] = Known(
         id: rows.integer(0),
         state: ImageState(size: rows.integer(2), modified: rows.integer(3), inode: rows.integer(4)),
-        content: rows.bytes(5), error: rows.isNull(6) ? nil : rows.text(6))
+        content: try rows.digest(5), error: rows.isNull(6) ? nil : try rows.name(6))
     }
     return known
   }
@@ -170,11 +172,11 @@ package final class IndexWriter {
 
   /// Returns the identifier of a label, which is created if necessary.
   private func label(_ name: String) throws(PhotoIndexError) -> Int64 {
-    if let id = labels[name] { return id }
+    if let id = labels[ExactString(name)] { return id }
     try statements.label.run(.text(name))
     let id = database.lastRow
     try statements.words.run(.integer(id), .text(name))
-    labels[name] = id
+    labels[ExactString(name)] = id
     return id
   }
 }

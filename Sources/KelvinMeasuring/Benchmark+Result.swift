@@ -121,7 +121,9 @@ extension Benchmark {
     public func json() throws(ModelError) -> Data { try ModelError.measuring { try result.json() } }
 
     /// Returns every sample as a CSV table with a header line.
-    public func csv() -> String { result.csv() }
+    ///
+    /// - Parameter escapesFormulas: whether text that a spreadsheet would take as a formula is preceded by an apostrophe.
+    public func csv(escapesFormulas: Bool = false) -> String { result.csv(isSafe: escapesFormulas) }
 
     /// Returns one inference of each configuration and the heat of long runs in the Trace Event Format, for Perfetto
     /// and chrome://tracing. After `simulate` it returns the simulated run.

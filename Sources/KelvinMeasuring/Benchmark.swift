@@ -63,6 +63,9 @@ public struct Benchmark: Hashable, Sendable {
   public var configurations: [Configuration]
   /// Whether outputs are compared with the reference device's outputs, which is slow.
   public var checksAgreement = true
+  /// The seconds of starts and of warm inferences, for each configuration, after which only the rounds that a comparison
+  /// needs are run; nil for all rounds of the workload.
+  public var phaseLimit: Double?
   /// Whether the best predicted plans of a configuration with several devices are run before one is adopted.
   public var triesPlans = true
   /// The roles of a decoder's inputs and outputs whose names do not show their role, by name. For workloads of tokens.
@@ -143,6 +146,7 @@ public struct Benchmark: Hashable, Sendable {
     let (loaded, readOptions) = (subject.loaded, subject.options)
     return try ModelError.measuring {
       var options = BenchmarkOptions()
+      options.phaseLimit = phaseLimit
       options.isDeterministic = readOptions.isDeterministic
       options.checksAgreement = checksAgreement
       options.triesPlans = triesPlans
@@ -171,7 +175,7 @@ extension Benchmark {
   /// Returns how the model takes tokens; nil for workloads without tokens.
   private func tokens(of url: URL) throws(ModelError) -> BenchmarkedTokens? {
     guard workload.kind == .tokens, let first = configurations.first?.configuration else { return nil }
-    let file = try ReadModel(contentsOf: url, allowsLinks: first.allowsLinks)
+    let file = try ReadModel(contentsOf: url, allowsLinks: first.allowsLinks, isolation: first.isolation)
     let function = try ModelError.wrapping { try file.program.function(first.functionName) }
     return try BenchmarkedTokens(
       function, roles: tokenRoles, prompt: workload.promptCount, tokens: workload.tokenCount, seed: seed)

@@ -27,7 +27,9 @@ struct MeasuredSubject {
     isSampled: Bool = false, note: (String) -> Void
   ) throws(ModelError) {
     var options = try configuration.options()
-    try options.takeSample(input, seed: seed, of: ReadModel(contentsOf: url, allowsLinks: configuration.allowsLinks))
+    let file = try ReadModel(
+      contentsOf: url, allowsLinks: configuration.allowsLinks, isolation: configuration.isolation)
+    try options.takeSample(input, seed: seed, of: file)
     if !isSampled { options.sample = nil }
     let began = ContinuousClock.now
     let settled = options

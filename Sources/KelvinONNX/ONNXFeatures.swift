@@ -15,14 +15,17 @@ struct ONNXFeatures {
   init(_ model: ONNXModel, file: String) throws(FormatError) {
     for value in model.graph.inputs where model.graph.initializers[value.name] == nil {
       let type = try Self.type(value, isInput: true, file: file)
-      inputs.append(
-        Feature(
-          name: value.name, type: Self.image(type, model.metadata) ?? type, isOptional: value.isOptional,
-          summary: value.summary))
+      var feature = Feature(
+        name: value.name, type: Self.image(type, model.metadata) ?? type, isOptional: value.isOptional,
+        summary: value.summary)
+      feature.takesAnyShape = value.hasUnknownRank
+      inputs.append(feature)
     }
     for value in model.graph.outputs {
       let type = try Self.type(value, isInput: false, file: file)
-      outputs.append(Feature(name: value.name, type: type, isOptional: value.isOptional, summary: value.summary))
+      var feature = Feature(name: value.name, type: type, isOptional: value.isOptional, summary: value.summary)
+      feature.hasComputedType = value.hasUnknownType
+      outputs.append(feature)
     }
     guard !outputs.isEmpty else { throw FormatError(.malformed, file: file, "its graph has no outputs") }
     addClassifier(model)
@@ -35,7 +38,9 @@ struct ONNXFeatures {
     return model.graph.inputs.filter { model.graph.initializers[$0.name] != nil }.compactMap { value in
       // A value of a type that inputs cannot have is a constant.
       guard let type = try? Self.type(value, isInput: true, file: file) else { return nil }
-      return Feature(name: value.name, type: type, isOptional: true, summary: value.summary)
+      var feature = Feature(name: value.name, type: type, isOptional: true, summary: value.summary)
+      feature.takesAnyShape = value.hasUnknownRank
+      return feature
     }
   }
 
@@ -48,6 +53,7 @@ struct ONNXFeatures {
     case .maps(let key): return .dictionaries(keys: key == ONNXSchema.TensorProto.DataType.string ? .string : .int64)
     case .tensor, .tensors, .other: break
     }
+    if !isInput, value.hasUnknownType { return .tensor(.float32, []) }
     guard let number = value.elementType else {
       throw FormatError(
         .unsupported, file: file, place: place, offset: value.offset,
@@ -65,14 +71,6 @@ struct ONNXFeatures {
         .unsupported, file: file, place: place, offset: value.offset, "its element type is ONNX's number \(number)")
     }
     if case .tensors = value.kind { return .tensors(scalar) }
-    guard value.sizes != nil else {
-      guard !isInput else {
-        throw FormatError(
-          .unsupported, file: file, place: place, offset: value.offset, "the model does not say its shape",
-          remedy: "run onnx.shape_inference, or export the model with shapes")
-      }
-      return .tensor(scalar, [])
-    }
     return .tensor(scalar, dimensions(value))
   }
 

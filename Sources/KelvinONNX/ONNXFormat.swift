@@ -11,7 +11,7 @@ extension FormatFamily {
     operations: {
       [
         .onnx: Set(ONNXMapper.byName.keys).union(ONNXControl.byName.keys).union(ONNXSequence.byName.keys)
-          .union(ONNXHostMapper.byName.keys).union(ONNXDecomposition.byName.keys).sorted()
+          .union(ONNXHostMapper.all.map(\.name)).union(ONNXDecomposition.byName.keys).sorted()
       ]
     })
 }
@@ -37,17 +37,23 @@ package func readONNX(_ bytes: Bytes, path: String) throws(FormatError) -> Model
 func readONNX(_ bytes: Bytes, path: String, files: ModelFiles) throws(FormatError) -> ModelProgram {
   let file = path.lastPathPart
   guard bytes.count > 0 else { throw FormatError(.malformed, file: file, "the file is empty") }
-  let model = try ONNXModel(WireMessage(bytes, file: file))
-  guard !model.usesStandardOperators || (7...28).contains(model.opset) else {
+  var model = try ONNXModel(WireMessage(bytes, file: file))
+  // Files of the first two versions of the format import no operator sets.
+  guard !model.usesStandardOperators || model.operatorSets[""] != nil || (1...2).contains(model.irVersion) else {
     throw FormatError(
-      .unsupported, file: file, "it uses operator set \(model.opset), expected 7 to 28",
+      .malformed, file: file, "it imports no standard operator set", remedy: "export it again, or add opset_import")
+  }
+  guard !model.usesStandardOperators || (1...28).contains(model.opset) else {
+    throw FormatError(
+      .unsupported, file: file, "it uses operator set \(model.opset), expected 1 to 28",
       remedy: "convert it with onnx.version_converter")
   }
   let written = model.graph.nodes
-  var function = try function(of: model, file: file, files: files)
+  try ONNXVersionChange.update(&model.graph, from: model.opset)
+  let whole = model
+  var function = try function(of: whole, file: file, files: files)
   function.overridable = ONNXFeatures.overridable(model, file: file)
   if !function.overridable.isEmpty {
-    let whole = model
     function.overriding = { names in
       var model = whole
       for name in names { model.graph.initializers[name] = nil }

@@ -56,11 +56,11 @@ struct ONNXModel {
   }
 
   private mutating func addOperatorSet(_ message: WireMessage) throws(FormatError) {
-    var (domain, version) = ("", 1)
+    var (domain, version) = ("", 0)
     var reader = message.fields()
     while let field = try reader.next() {
       switch field.number {
-      case ONNXSchema.OperatorSetIdProto.domain: domain = try field.string()
+      case ONNXSchema.OperatorSetIdProto.domain: domain = try field.name()
       case ONNXSchema.OperatorSetIdProto.version: version = try field.integer()
       default: break
       }
@@ -78,7 +78,7 @@ struct ONNXEntry {
     var reader = message.fields()
     while let field = try reader.next() {
       switch field.number {
-      case ONNXSchema.StringStringEntryProto.key: key = try field.string()
+      case ONNXSchema.StringStringEntryProto.key: key = try field.name()
       case ONNXSchema.StringStringEntryProto.value: value = try field.string()
       default: break
       }
@@ -196,6 +196,8 @@ struct ONNXAttribute {
   var float: Float?
   var integer: Int?
   var text: String?
+  /// The bytes of `text`, which may be another file.
+  var bytes: Bytes?
   var tensor: ONNXTensor?
   var sparseTensor: ONNXTensor?
   var floats: [Float] = []
@@ -214,6 +216,8 @@ struct ONNXAttribute {
 
   init(integers: [Int]) { self.integers = integers }
 
+  init(floats: [Float]) { self.floats = floats }
+
   init(tensor: ONNXTensor) { self.tensor = tensor }
 
   var hasGraphs: Bool { rewritten != nil || !graphs.isEmpty }
@@ -231,11 +235,13 @@ struct ONNXAttribute {
     var reader = message.fields()
     while let field = try reader.next() {
       switch field.number {
-      case Fields.name: name = try field.string()
+      case Fields.name: name = try field.name()
       case Fields.refAttrName: reference = try field.name()
       case Fields.f: float = try field.float()
       case Fields.i: integer = try field.integer()
-      case Fields.s: text = try field.string()
+      case Fields.s:
+        text = try field.string()
+        bytes = try field.bytes()
       case Fields.t: tensor = try ONNXTensor(field.message())
       case Fields.sparseTensor: sparseTensor = try ONNXTensor(sparse: field.message())
       case Fields.g, Fields.graphs: try field.append(to: &graphs)
@@ -274,11 +280,21 @@ struct ONNXValueInfo {
   var kind = Kind.other
   /// Whether the value is optional.
   var isOptional = false
+  /// Whether the file declares any type.
+  var isTyped = false
   /// The element type of a tensor, or of a sequence of tensors; nil for other values.
   var elementType: Int?
   /// The sizes; nil if the rank is not known.
   var sizes: [Size]?
   let offset: Int
+
+  /// Whether the file declares no type, or a tensor without an element type.
+  var hasUnknownType: Bool { !isTyped || elementType == 0 }
+
+  /// Whether the value is a tensor of numbers whose rank the file does not declare.
+  var hasUnknownRank: Bool {
+    if case .tensor = kind { elementType != ONNXSchema.TensorProto.DataType.string && sizes == nil } else { false }
+  }
 
   init(_ message: WireMessage) throws(FormatError) {
     typealias Fields = ONNXSchema.ValueInfoProto
@@ -290,6 +306,7 @@ struct ONNXValueInfo {
       case Fields.docString: summary = try field.string()
       case Fields.type:
         var type = try field.message()
+        isTyped = type.bytes.count > 0
         if let optional = try type.message(ONNXSchema.TypeProto.optionalType)?
           .message(ONNXSchema.TypeProto.Optional.elemType)
         {
@@ -346,7 +363,7 @@ struct ONNXValueInfo {
       while let part = try dimension.next() {
         switch part.number {
         case Fields.dimValue: size.value = try part.integer()
-        case Fields.dimParam: size.name = try part.string()
+        case Fields.dimParam: size.name = try part.name()
         default: break
         }
       }

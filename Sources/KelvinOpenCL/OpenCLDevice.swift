@@ -37,7 +37,8 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
     library: OpenCLLibrary, platform: cl_platform_id, id: cl_device_id, info: DeviceInfo,
     imitating imitation: OpenCLDeviceOverrides, patience: Double
   ) throws(DeviceError) {
-    health = DeviceHealth(patience: patience)
+    health = DeviceHealth(
+      patience: patience, processorTime: info.kind == .software ? DriverProcessorTime.used : nil)
     let functions = library.functions
     var status: cl_int = CL_SUCCESS
     var ids: [cl_device_id?] = [id]

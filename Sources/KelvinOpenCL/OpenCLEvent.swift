@@ -21,7 +21,7 @@ final class DriverEvent: @unchecked Sendable {
 /// The completion of an invocation's latest submission.
 final class OpenCLEvent: Event, @unchecked Sendable {
   let device: OpenCLDevice
-  private let watchdog: Watchdog
+  private let executable: OpenCLExecutable
   private let held = Mutex<Held?>(nil)
 
   private struct Held {
@@ -29,14 +29,15 @@ final class OpenCLEvent: Event, @unchecked Sendable {
     let submission: DeviceHealth.Submission
   }
 
-  init(_ device: OpenCLDevice, _ watchdog: Watchdog) {
-    self.device = device
-    self.watchdog = watchdog
+  init(_ executable: OpenCLExecutable) {
+    device = executable.device
+    self.executable = executable
   }
 
   /// Replaces the event.
   func hold(_ event: DriverEvent) {
-    let next = Held(event: event, submission: device.health.submitted())
+    let mayCompile = !executable.hasRun.load(ordering: .relaxed)
+    let next = Held(event: event, submission: device.health.submitted(mayCompile: mayCompile))
     let before = held.withLock { held in
       defer { held = next }
       return held
@@ -47,9 +48,10 @@ final class OpenCLEvent: Event, @unchecked Sendable {
 
   func wait() throws(DeviceError) {
     guard let held = held.withLock({ $0 }) else { return }
-    try device.health.guarded(device.info.id, "waiting for the queue") { [device, watchdog] () throws(DeviceError) in
+    try device.health.guarded(device.info.id, "waiting for the queue") { [device, executable] () throws(DeviceError) in
       let seconds = try device.wait(for: held.event, of: held.submission)
-      device.health.allow(watchdog.limit(expecting: seconds))
+      device.health.allow(executable.watchdog.limit(expecting: seconds))
     }
+    executable.hasRun.store(true, ordering: .relaxed)
   }
 }

@@ -2,6 +2,7 @@ internal import CKelvinSupport
 package import KelvinDevices
 internal import KelvinGPU
 internal import KelvinGraph
+internal import Synchronization
 
 /// A compiled segment: its dispatches, whose programs are built.
 package final class OpenCLExecutable: Executable, @unchecked Sendable {
@@ -12,6 +13,8 @@ package final class OpenCLExecutable: Executable, @unchecked Sendable {
   /// The dispatch slices that are submitted together.
   let submissions: [[DispatchSlice]]
   let watchdog: Watchdog
+  /// Whether a run has ended. Some drivers compile in the first one.
+  let hasRun = Atomic(false)
   /// The weights, by their index in storages.
   private let weights: [WeightBuffer]
   private let inputCount: Int

@@ -22,7 +22,7 @@ package final class OpenCLInvocation: Invocation {
     self.executable = executable
     self.bindings = bindings
     measuresNodes = bindings.measuresNodes
-    event = OpenCLEvent(executable.device, executable.watchdog)
+    event = OpenCLEvent(executable)
     profile = measuresNodes ? Array(repeating: [], count: executable.lowered.dispatches.count) : []
     let slices = bindings.inputs + bindings.outputs + (bindings.scratch.map { [$0] } ?? [])
     var shared: [ObjectIdentifier: OpenCLBuffer] = [:]
@@ -67,7 +67,10 @@ package final class OpenCLInvocation: Invocation {
   package func submit() throws(DeviceError) {
     let device = executable.device
     try device.health.check()
-    try device.health.guarded(device.info.id, "submission") { [self] () throws(DeviceError) in try submit(device) }
+    let kind: DriverCallKind = executable.hasRun.load(ordering: .relaxed) ? .short : .compiling
+    try device.health.guarded(device.info.id, "submission", kind) { [self] () throws(DeviceError) in
+      try submit(device)
+    }
   }
 
   private func submit(_ device: OpenCLDevice) throws(DeviceError) {

@@ -52,7 +52,7 @@ package struct CoLoad: Sendable, Hashable {
       }
       cacheBytes = Int(bytes)
     default:
-      guard let share = Double(text) else { return "a share from 0 to 0.95" }
+      guard let share = NumberText.number(text) else { return "a share from 0 to 0.95" }
       shares[name] = share
     }
     return nil

@@ -23,6 +23,14 @@ struct CorunProbe {
     }
   }
 
+  /// Returns the seconds that the fewest measurements of two devices are expected to take.
+  static func seconds(_ a: DeviceMeasurement, _ b: DeviceMeasurement) -> Double {
+    let longest = max(a.inference, b.inference)
+    return a.inference + b.inference + Double(fewestFactors) * 3 * longest
+  }
+
+  private static let fewestFactors = 3
+
   /// - Returns: nil when cancelled before anything was measured.
   /// - Throws: the errors of a session.
   func measure(
@@ -39,7 +47,7 @@ struct CorunProbe {
     )
     let deadline = clock.now() + budget
     var factors: [Double] = []
-    while factors.count < 3 || (factors.count < 9 && clock.now() < deadline) {
+    while factors.count < Self.fewestFactors || (factors.count < 9 && clock.now() < deadline) {
       if cancellation?.isCancelled == true { break }
       let alone = (try seconds(first, counts.0, cancellation), try seconds(second, counts.1, cancellation))
       let together = try both(first, counts.0, second, counts.1, cancellation)

@@ -29,6 +29,8 @@ final class DeviceMeasurement: Disturbable {
   private(set) var compileCached = 0.0
   /// Seconds of the first run after a compilation.
   private(set) var firstRun = 0.0
+  /// Seconds of one inference before the measurements, which tells what they will cost.
+  private(set) var inference = 0.0
   /// By node, the seconds of its compilation and of its first run.
   private(set) var compileSeconds: [String: Double] = [:]
   private(set) var coldSeconds: [String: Double] = [:]
@@ -89,8 +91,15 @@ final class DeviceMeasurement: Disturbable {
     session = try model.makeSession()
     timedSession = try model.makeSession(measuresNodes: true)
     _ = try session.run(inputs)
+    start = clock.now()
     _ = try timedSession.run(inputs)
+    inference = clock.now() - start
   }
+
+  /// The seconds that a pair of inferences is expected to take.
+  var pairSeconds: Double { 2 * inference }
+  /// The seconds of the pairs so far.
+  var spent: Double { pairs.reduce(0) { $0 + $1.plain + $1.timed } }
 
   func warmUp(_ cancellation: Cancellation?) throws {
     try run(session, cancellation)

@@ -14,6 +14,10 @@ extension NodeProfiler {
     var design = MixedDesign(context.with(costs: CostSheet(profile(measured))), request, runnable: runnable)
     let wanted = MixedDesign.count(devices: runs.count)
     let budget = checkBudget(runs)
+    guard allows(runs, mixes: wanted, budget) else {
+      measured.remarks.append("plans of several devices were not measured, because they take longer than the budget")
+      return
+    }
     let start = clock.now()
     // The sessions share memory, which would otherwise grow with the number of plans.
     let memory = ExecutionContext()
@@ -44,6 +48,8 @@ extension NodeProfiler {
   func tryBestPlan(_ measured: inout Measured, _ watch: DisturbanceWatch, _ observe: MeasurementObserver) throws {
     guard !isCancelled else { return }
     observe(.init(phase: "planning with what was measured", fraction: 0.8))
+    let runs = measured.usable
+    guard allows(runs, mixes: 1, checkBudget(runs)) else { return }
     if let best = try bestPlan(measured) {
       do {
         measured.tried = [try PlanMeasurement(best, context, request, inputs: inputs, memory: ExecutionContext())]
@@ -51,13 +57,21 @@ extension NodeProfiler {
         measured.remarks.append("the best plan could not be run: \(error)")
       }
     }
-    let runs = measured.usable
     runRounds(runs, measured.tried, atLeast: Self.roundsOfTrial, budget: checkBudget(runs), watch) {
       round, share in
       observe(.init(phase: "running the plans, round \(round + 1)", fraction: 0.82 + 0.06 * share))
     }
     drop(&measured.tried, &measured.remarks)
   }
+
+  /// Whether a round of all devices and of this many plans is possible within the budget of checks.
+  private func allows(_ runs: [DeviceMeasurement], mixes: Int, _ budget: Double) -> Bool {
+    let longest = runs.map(\.inference).max() ?? 0
+    return runs.reduce(0) { $0 + $1.pairSeconds } + Double(mixes) * longest <= limit(budget)
+  }
+
+  /// The seconds after which rounds end, however few there were.
+  private func limit(_ budget: Double) -> Double { max(2 * budget, ProfilerOptions.leastBudget) }
 
   private func checkBudget(_ runs: [DeviceMeasurement]) -> Double {
     options.budget * options.checkShare * Double(runs.count)
@@ -72,6 +86,7 @@ extension NodeProfiler {
     let start = clock.now()
     for round in 0..<options.mostRounds where !isCancelled {
       let elapsed = clock.now() - start
+      if elapsed >= limit(budget) { break }
       if round >= max(options.fewestRounds, enough) {
         let areCertain =
           round.isMultiple(of: 5) && runs.allSatisfy { isCertain($0) }

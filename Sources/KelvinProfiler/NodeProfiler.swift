@@ -1,3 +1,4 @@
+import KelvinBasics
 import KelvinDevices
 package import KelvinGraph
 package import KelvinMeasurements
@@ -57,6 +58,7 @@ package struct NodeProfiler {
       throw ProfilerError.nothingMeasured(
         "nothing could be measured: " + measured.runs.compactMap(\.failure).joined(separator: "; "))
     }
+    if !isCancelled { measured.remarks += scarce(measured.runs) }
     measured.transfers = measureTransfers(measured.usable, &measured.remarks, observe)
     measureMixes(&measured, watch, observe)
     try tryBestPlan(&measured, watch, observe)
@@ -126,7 +128,13 @@ package struct NodeProfiler {
           clock: clock,
           meter: PowerMeter(
             device.info, counters: counters, envelope: envelope, cores: cores, idleWatts: idleWatts, clock: clock))
-        for _ in 0..<options.warmUps where !isCancelled { try run.warmUp(cancellation) }
+        guard device.info.isHost || run.pairSeconds <= options.share else {
+          measured.remarks.append(tooSlow(run))
+          continue
+        }
+        for _ in 0..<options.warmUps where !isCancelled && run.pairSeconds * Double(options.warmUps) <= options.share {
+          try run.warmUp(cancellation)
+        }
         measured.runs.append(run)
       } catch RuntimeError.cancelled {
         return
@@ -138,6 +146,23 @@ package struct NodeProfiler {
     guard measured.runs.isEmpty, !isCancelled else { return }
     if let failure = failures.first { throw failure }
     throw ProfilerError.nothingMeasured("none of the selected devices runs a node of \(context.name)")
+  }
+
+  /// The remark on a device that was left out because it cannot be measured within the budget.
+  private func tooSlow(_ run: DeviceMeasurement) -> String {
+    "\(run.device.info.id) was not measured: one inference takes \(HumanReadable.seconds(run.inference)), two are more "
+      + "than its budget of \(HumanReadable.seconds(options.share)); compilation took "
+      + "\(HumanReadable.seconds(run.compile)), the first run \(HumanReadable.seconds(run.firstRun)). "
+      + "A budget of \(Int((run.pairSeconds * Double(options.fewestRounds)).rounded(.up))) s measures it"
+  }
+
+  /// Returns remarks on devices whose budget allowed fewer rounds than are usually made.
+  private func scarce(_ runs: [DeviceMeasurement]) -> [String] {
+    runs.filter { $0.failure == nil && !$0.pairs.isEmpty && $0.pairs.count < options.fewestRounds }.map { run in
+      "\(run.device.info.id) was measured in \(run.pairs.count) of \(options.fewestRounds) rounds, because one inference "
+        + "takes \(HumanReadable.seconds(run.inference)); a budget of "
+        + "\(Int((run.pairSeconds * Double(options.fewestRounds)).rounded(.up))) s allows all"
+    }
   }
 
   /// Returns the request's units and the host, where values start and end.
@@ -158,6 +183,7 @@ package struct NodeProfiler {
       if isCancelled || (round >= options.fewestRounds && isOver) { break }
       let share = min(1, max(elapsed / budget, Double(round) / Double(max(options.mostRounds, 1))))
       for run in round.isMultiple(of: 2) ? runs : runs.reversed() where !run.isDone {
+        if round < options.fewestRounds, !run.pairs.isEmpty, run.spent + run.pairSeconds > options.share { continue }
         observe(.init(phase: "\(run.device.info.id): measuring, round \(round + 1)", fraction: 0.2 + 0.35 * share))
         turn(run, watch)
         if round + 1 >= options.fewestRounds, round % 5 == 4 {
@@ -211,6 +237,9 @@ package struct NodeProfiler {
     return outcomes
   }
 
+  /// How many times the budget of a device its start during other work may take.
+  private static let startsOfBudget = 4.0
+
   private func measureCorun(_ measured: inout Measured, _ observe: MeasurementObserver) {
     let runs = measured.usable
     let pairs = runs.indices.flatMap { a in runs.indices.filter { $0 > a }.map { (runs[a], runs[$0]) } }
@@ -218,6 +247,10 @@ package struct NodeProfiler {
     let budget = options.budget * options.checkShare * Double(runs.count) / Double(pairs.count)
     for (index, (a, b)) in pairs.enumerated() where !isCancelled {
       let label = "\(a.device.info.id) beside \(b.device.info.id)"
+      guard CorunProbe.seconds(a, b) <= max(2 * budget, ProfilerOptions.leastBudget) else {
+        measured.remarks.append("\(label) was not measured, because it takes longer than the budget")
+        continue
+      }
       observe(.init(phase: label, fraction: 0.88 + 0.07 * Double(index) / Double(pairs.count)))
       do throws(RuntimeError) {
         if let factor = try CorunProbe(clock: clock, budget: budget).measure(a, b, cancellation) {
@@ -241,6 +274,10 @@ package struct NodeProfiler {
     defer { load.stop() }
     for (index, run) in measured.usable.enumerated() where !isCancelled {
       let id = run.device.info.id
+      guard run.compile + run.firstRun <= Self.startsOfBudget * options.share else {
+        measured.remarks.append("\(id): the start during other work was not measured, because it exceeds the budget")
+        continue
+      }
       observe(.init(phase: "\(id): compiling during other work", fraction: 0.95 + 0.05 * Double(index) / 3))
       do {
         let start = try ColdStart(

@@ -46,8 +46,11 @@ package final class CompiledModel: Sendable {
     executables.reduce(into: [:]) { $0.merge($1.kernels) { first, _ in first } }
   }
 
+  /// The devices other than the host, in the order of their ids.
+  package let otherDevices: [any Device]
+
   /// Whether the model uses a device other than the host.
-  var callsDrivers: Bool { devices.values.contains { !$0.info.isHost } }
+  var callsDrivers: Bool { !otherDevices.isEmpty }
 
   /// Whether one of the model's devices has failed.
   package var isOut: Bool { devices.values.contains { !$0.health.mayFree } }
@@ -155,6 +158,7 @@ package final class CompiledModel: Sendable {
     self.transfers = transfers
     self.executables = executables
     self.devices = devices
+    otherDevices = devices.values.filter { !$0.info.isHost }.sorted { $0.info.id < $1.info.id }
     self.host = host
     self.stores = stores
   }

@@ -43,10 +43,12 @@ package struct WeightReport: Hashable, Sendable, Codable {
   package init(_ graphs: [Graph], packed: [String: PackedFootprint] = [:]) {
     var forms: [String: Form] = [:]
     var seen = Set<UnsafeRawPointer>()
+    // Weights may be computed from others again and again, so that the ways to a source are exponential in number.
+    var opened = Set<ObjectIdentifier>()
     var pending = graphs.flatMap { $0.values.compactMap(\.weight) }
     while let weight = pending.popLast() {
       if case .deferred(let deferred) = weight.encoding, !deferred.sources.isEmpty {
-        pending += deferred.sources
+        if opened.insert(ObjectIdentifier(deferred)).inserted { pending += deferred.sources }
         continue
       }
       if let address = weight.firstByte, !seen.insert(address).inserted { continue }

@@ -115,13 +115,24 @@ struct TableCells {
   {
     let field = rows.fields[row.first + column]
     if input.feature.takesWholeNumbers {
-      if let number = rows.withBytes(of: field, NumberText.integer) { return Double(number) }
+      if let whole = rows.withBytes(of: field, NumberText.integer) {
+        return try inRange(Double(whole), input, column, row)
+      }
+      if input.feature.takesBooleans, let value = rows.text(of: field).flatMap({ NumberText.boolean($0) }) {
+        return value ? 1 : 0
+      }
     } else if let number = rows.withBytes(of: field, NumberText.double) {
-      return number
+      return try inRange(number, input, column, row)
+    } else if let special = rows.withBytes(of: field, NumberText.word) {
+      return special
     }
     guard isEmpty(column, row) else {
-      let kind = input.feature.takesWholeNumbers ? "a whole number" : "a number"
-      throw fault(column, row, "expected \(kind), got '\(try text(column, row).prefix(40))'")
+      let kind =
+        input.feature.takesBooleans
+        ? "true or false" : input.feature.takesWholeNumbers ? "a whole number" : "a number"
+      throw fault(
+        column, row,
+        "expected \(kind), got '\(try text(column, row).prefix(40))'; write digits such as 12, -0.5 or 1e-3")
     }
     guard let missing = input.missing else {
       throw fault(
@@ -132,6 +143,18 @@ struct TableCells {
     return missing
   }
 
+  private func inRange(
+    _ number: Double, _ input: TableInputs.Input, _ column: Int, _ row: DelimitedRows.Row
+  ) throws(TableFault) -> Double {
+    guard input.range.contains(number) else {
+      throw fault(
+        column, row,
+        "expected a number \(input.range.text), got '\(try text(column, row).prefix(40))'; correct it, or remove the row"
+      )
+    }
+    return number
+  }
+
   private func list(_ input: TableInputs.Input, _ column: Int, _ row: DelimitedRows.Row) throws(TableFault) -> [Double]
   {
     let text = try text(column, row)
@@ -139,11 +162,17 @@ struct TableCells {
       throw fault(column, row, "expected a list such as [1.5, 2], got '\(text.prefix(40))'")
     }
     var numbers: [Double] = []
-    for number in value.flat {
-      guard let number = number ?? input.missing else {
-        throw fault(column, row, "it has a null, but the model has no rule for a missing number")
+    for leaf in value.leaves {
+      switch leaf {
+      case .number(let number?): numbers.append(try inRange(number, input, column, row))
+      case .boolean(let boolean) where input.feature.takesBooleans: numbers.append(boolean ? 1 : 0)
+      case .boolean(let boolean): throw fault(column, row, "expected numbers, got \(boolean)")
+      case .number(nil), .list:
+        guard let missing = input.missing else {
+          throw fault(column, row, "it has a null, but the model has no rule for a missing number")
+        }
+        numbers.append(missing)
       }
-      numbers.append(number)
     }
     if let width = input.width, numbers.count != width {
       throw fault(column, row, "expected \(width) numbers, got \(numbers.count)")
@@ -226,11 +255,14 @@ extension Feature {
     default: false
     }
   }
+
+  fileprivate var takesBooleans: Bool { if case .tensor(.bool, _) = type { true } else { false } }
 }
 
-/// Nested lists of numbers of any depth; nil for `null`.
+/// Nested lists of numbers and booleans of any depth; nil for `null`.
 private enum NestedNumbers: Decodable {
   case number(Double?)
+  case boolean(Bool)
   case list([NestedNumbers])
 
   init(from decoder: any Decoder) throws {
@@ -239,13 +271,12 @@ private enum NestedNumbers: Decodable {
       return
     }
     let single = try decoder.singleValueContainer()
+    if let boolean = try? single.decode(Bool.self) {
+      self = .boolean(boolean)
+      return
+    }
     self = .number(single.decodeNil() ? nil : try single.decode(Double.self))
   }
 
-  var flat: [Double?] {
-    switch self {
-    case .number(let number): [number]
-    case .list(let parts): parts.flatMap(\.flat)
-    }
-  }
+  var leaves: [NestedNumbers] { if case .list(let parts) = self { parts.flatMap(\.leaves) } else { [self] } }
 }

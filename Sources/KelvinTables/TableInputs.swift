@@ -23,6 +23,8 @@ struct TableInputs: Sendable {
     let width: Int?
     /// The number that the model treats as a missing value.
     let missing: Double?
+    /// The numbers that the input's type holds.
+    let range: NumberRange
     /// Whether the input may be omitted.
     var isOptional: Bool { feature.isOptional || feature.defaultValue != nil }
   }
@@ -47,7 +49,7 @@ struct TableInputs: Sendable {
   ) throws(ModelError) {
     self.columns = columns
     let indices = try Self.indices(columns, table)
-    if let unknown = given?.keys.sorted().first(where: { name in !function.inputs.contains { $0.name == name } }) {
+    if let unknown = given?.keys.sorted().first(where: { name in !function.inputs.contains { $0.isNamed(name) } }) {
       let known = function.inputs.map { "'\($0.name)'" }.joined(separator: ", ")
       throw ModelError(.parameters, "the model has no input '\(unknown)'; it has \(known)", fault: .request)
     }
@@ -55,13 +57,16 @@ struct TableInputs: Sendable {
     var used: Set<Int> = []
     for feature in function.inputs {
       try Self.check(feature)
-      let names = given?[feature.name]
+      let names = given?.first { feature.isNamed($0.key) }?.value
       guard let source = try Self.source(feature, names, indices, table) else {
         guard feature.isOptional || feature.defaultValue != nil else {
           throw Self.missing(feature, columns, table, canBeNamed: given != nil)
         }
         absent.append(feature.name)
-        inputs.append(Input(feature: feature, source: .nowhere, width: feature.rowWidth, missing: nil))
+        inputs.append(
+          Input(
+            feature: feature, source: .nowhere, width: feature.rowWidth, missing: nil, range: NumberRange(feature.type))
+        )
         continue
       }
       switch source {
@@ -72,11 +77,11 @@ struct TableInputs: Sendable {
       inputs.append(
         Input(
           feature: feature, source: source, width: feature.rowWidth,
-          missing: function.missingNumber(of: feature.name)))
+          missing: function.missingNumber(of: feature.name), range: NumberRange(feature.type)))
     }
     var keptColumns: [Int] = []
     for name in kept {
-      guard let index = indices[name] else {
+      guard let index = indices[ExactString(name)] else {
         throw ModelError(
           .parameters, "there is no column '\(name)' to keep; there are \(Self.list(columns))", fault: .request)
       }
@@ -92,10 +97,10 @@ struct TableInputs: Sendable {
     self.remarks = remarks
   }
 
-  private static func indices(_ columns: [String], _ table: TableReader.Form) throws(ModelError) -> [String: Int] {
-    var indices: [String: Int] = [:]
+  private static func indices(_ columns: [String], _ table: TableReader.Form) throws(ModelError) -> [ExactString: Int] {
+    var indices: [ExactString: Int] = [:]
     for (index, name) in columns.enumerated() {
-      if let first = indices.updateValue(index, forKey: name) {
+      if let first = indices.updateValue(index, forKey: ExactString(name)) {
         throw table.fault("the columns \(first + 1) and \(index + 1) are both called '\(name)'")
       }
     }
@@ -114,13 +119,13 @@ struct TableInputs: Sendable {
   }
 
   private static func source(
-    _ feature: Feature, _ given: [String]?, _ indices: [String: Int], _ table: TableReader.Form
+    _ feature: Feature, _ given: [String]?, _ indices: [ExactString: Int], _ table: TableReader.Form
   ) throws(ModelError) -> Source? {
     let width = feature.rowWidth
     if let given {
       var found: [Int] = []
       for name in given {
-        guard let index = indices[name] else {
+        guard let index = indices[ExactString(name)] else {
           throw ModelError(
             .parameters, "no column is called '\(name)', which '\(feature.name)' is read from", fault: .request)
         }
@@ -135,17 +140,17 @@ struct TableInputs: Sendable {
       }
       return .elements(found)
     }
-    if let index = indices[feature.name] { return .cell(index) }
-    guard let width, width > 0, indices["\(feature.name)[0]"] != nil else { return nil }
+    if let index = indices[ExactString(feature.name)] { return .cell(index) }
+    guard let width, width > 0, indices[ExactString("\(feature.name)[0]")] != nil else { return nil }
     var found: [Int] = []
     for element in 0..<width {
-      guard let index = indices["\(feature.name)[\(element)]"] else {
+      guard let index = indices[ExactString("\(feature.name)[\(element)]")] else {
         throw table.fault(
           "the input '\(feature.name)' has \(width) numbers, and no column is called '\(feature.name)[\(element)]'")
       }
       found.append(index)
     }
-    if indices["\(feature.name)[\(width)]"] != nil {
+    if indices[ExactString("\(feature.name)[\(width)]")] != nil {
       throw table.fault(
         "the input '\(feature.name)' has \(width) numbers, and a column is called '\(feature.name)[\(width)]'")
     }

@@ -37,11 +37,9 @@ struct TableOutputs: Sendable {
   private static let mostColumns = 4096
 
   private let outputs: [Output]
-  private let separator: UInt8
 
   /// - Throws: `ModelError` for an output that is an image.
-  init(_ function: Function, separator: UInt8) throws(ModelError) {
-    self.separator = separator
+  init(_ function: Function, separator: UInt8, isSafe: Bool) throws(ModelError) {
     var outputs: [Output] = []
     for feature in function.outputs {
       var (form, scalar): (Form, ScalarType) = (.cell, .float64)
@@ -59,7 +57,9 @@ struct TableOutputs: Sendable {
       default: break
       }
       let lists = function.hostOperations.compactMap { ($0 as? any RowColumnOperation)?.labelLists[feature.name] }
-      let labelCells = (lists.first?.strings ?? []).map { Array(DelimitedText.field($0, separator: separator).utf8) }
+      let labelCells = (lists.first?.strings ?? []).map {
+        Array(DelimitedText.field($0, separator: separator, isSafe: isSafe).utf8)
+      }
       outputs.append(Output(feature: feature, form: form, scalar: scalar, labelCells: labelCells))
     }
     self.outputs = outputs
@@ -199,7 +199,7 @@ struct TableOutputs: Sendable {
   }
 
   private static func list(_ numbers: ArraySlice<Double>, _ scalar: ScalarType) -> String {
-    var text = TableText(separator: UInt8(ascii: ","))
+    var text = TableText(separator: UInt8(ascii: ","), isSafe: false)
     for number in numbers { add(number, scalar, to: &text) }
     return "[\(String(decoding: text.bytes, as: UTF8.self))]"
   }

@@ -67,6 +67,9 @@ public struct TablePrediction: Sendable {
   public var keptColumns: [String] = []
   /// Whether a faulty row has empty predictions in the output instead of ending the run.
   public var skipsFaultyRows = false
+  /// Whether text that a spreadsheet would take as a formula is preceded by an apostrophe: text that begins with `=`,
+  /// `+`, `-`, `@`, a tab or a carriage return, and is not a number. This includes the names of columns.
+  public var escapesFormulas = false
 
   /// Creates predictions of a table by a model.
   public init(_ model: Model) { self.model = model }

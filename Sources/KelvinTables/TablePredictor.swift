@@ -27,6 +27,7 @@ struct TablePredictor: Sendable {
   private let inputs: TableInputs
   private let outputs: TableOutputs
   private let separator: UInt8
+  private let isSafe: Bool
   private let skipsFaults: Bool
 
   init(_ prediction: TablePrediction, columns: [String], of table: TableReader.Form) throws(ModelError) {
@@ -34,11 +35,15 @@ struct TablePredictor: Sendable {
     let function = prediction.model.function
     inputs = try TableInputs(
       function, columns: columns, given: prediction.columns, kept: prediction.keptColumns, of: table)
-    outputs = try TableOutputs(function, separator: table.separator)
+    outputs = try TableOutputs(function, separator: table.separator, isSafe: prediction.escapesFormulas)
     executor = RowExecutor(function)
     separator = table.separator
+    isSafe = prediction.escapesFormulas
     skipsFaults = prediction.skipsFaultyRows
   }
+
+  /// A table without rows, for text in the form of the output.
+  var emptyText: TableText { TableText(separator: separator, isSafe: isSafe) }
 
   /// The names of the written columns.
   package var names: [String] { inputs.kept.map { inputs.columns[$0] } + outputs.names }
@@ -86,7 +91,7 @@ struct TablePredictor: Sendable {
     }
     let results = try executor.run(columns, count: rows.count)
     try outputs.check(results)
-    var text = TableText(separator: separator)
+    var text = emptyText
     for (index, row) in rows.enumerated() {
       keep(cells, row, &text)
       if isFaulty[index] {
@@ -102,7 +107,7 @@ struct TablePredictor: Sendable {
   private func alone(
     _ cells: TableCells, _ rows: ArraySlice<DelimitedRows.Row>, _ cancellation: Cancellation?
   ) throws -> TableRows {
-    var text = TableText(separator: separator)
+    var text = emptyText
     var faults: [TableFault] = []
     for row in rows {
       let start = text.bytes.count

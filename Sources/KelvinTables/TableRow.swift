@@ -51,7 +51,8 @@ package struct TableRow: Sendable {
     let number = rows.withBytes(of: rows.fields[row.first + column], NumberText.double)
     guard let number, number.isFinite else {
       let place = TableFault(
-        line: line, column: columns[column], reason: "expected a number, got '\(path(column).prefix(40))'")
+        line: line, column: columns[column],
+        reason: "expected a number, got '\(path(column).prefix(40))'; write digits such as 12, -0.5 or 1e-3")
       throw ModelError(.featureType, "'\(table)', \(place.description)")
     }
     return number

@@ -79,7 +79,7 @@ final class TableRun: Sendable {
 
   /// Processes the whole table.
   func result() throws(ModelError) -> TablePrediction.Result {
-    var header = TableText(separator: input.separator)
+    var header = predictor.emptyText
     for name in predictor.names { header.add(name) }
     header.endRow()
     let bytes = header.bytes

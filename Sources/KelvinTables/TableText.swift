@@ -4,10 +4,12 @@ import KelvinBasics
 /// The text of a table's rows.
 struct TableText {
   private let separator: UInt8
+  private let isSafe: Bool
   private(set) var bytes: [UInt8] = []
   private var isAtStart = true
 
-  init(separator: UInt8) { self.separator = separator }
+  /// - Parameter isSafe: whether cells that a spreadsheet would take as formulas begin with an apostrophe.
+  init(separator: UInt8, isSafe: Bool) { (self.separator, self.isSafe) = (separator, isSafe) }
 
   /// Adds a cell whose text is already quoted.
   mutating func add(raw cell: some Collection<UInt8>) {
@@ -15,7 +17,7 @@ struct TableText {
     bytes.append(contentsOf: cell)
   }
 
-  mutating func add(_ text: String) { add(raw: DelimitedText.field(text, separator: separator).utf8) }
+  mutating func add(_ text: String) { add(raw: DelimitedText.field(text, separator: separator, isSafe: isSafe).utf8) }
 
   mutating func add(_ number: Double) { add(raw: number.description.utf8) }
 

@@ -19,7 +19,8 @@ final class VulkanContext: @unchecked Sendable {
     _ instance: VulkanInstance, _ physical: VkPhysicalDevice, _ properties: VulkanProperties, id: String,
     operands: OperandPath, patience: Double
   ) throws(DeviceError) {
-    health = DeviceHealth(patience: patience)
+    health = DeviceHealth(
+      patience: patience, processorTime: properties.isSoftware ? DriverProcessorTime.used : nil)
     self.instance = instance
     self.properties = properties
     self.id = id

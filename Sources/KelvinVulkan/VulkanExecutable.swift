@@ -1,6 +1,7 @@
 import CKelvinSupport
 package import KelvinDevices
 import KelvinGPU
+import Synchronization
 
 /// A compiled segment: its dispatches, each with its pipeline, and the weights they read.
 package final class VulkanExecutable: Executable, @unchecked Sendable {
@@ -15,6 +16,8 @@ package final class VulkanExecutable: Executable, @unchecked Sendable {
   /// The weights, by their index in storages.
   let weights: [VulkanWeight]
   let watchdog: Watchdog
+  /// Whether a run has ended. Some drivers compile in the first one.
+  let hasRun = Atomic(false)
   private let store: VulkanWeightStore
   /// The library, which keeps the pipelines alive.
   private let library: VulkanPipelines

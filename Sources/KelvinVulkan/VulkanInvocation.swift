@@ -18,7 +18,9 @@ package final class VulkanInvocation: Invocation {
     try context.health.check()
     self.executable = executable
     buffers = (bindings.inputs + bindings.outputs + [bindings.scratch].compactMap { $0 }).map(\.buffer)
-    event = try VulkanEvent(context, submissions: executable.submissions.count, watchdog: executable.watchdog)
+    event = try VulkanEvent(context, submissions: executable.submissions.count, watchdog: executable.watchdog) {
+      executable.hasRun.store(true, ordering: .relaxed)
+    }
     let recorder = DispatchRecorder(executable, try BoundStorages(executable, bindings))
     timestamps =
       bindings.measuresNodes && context.properties.timestampBits > 0
@@ -50,7 +52,10 @@ package final class VulkanInvocation: Invocation {
   package var completion: any Event { event }
 
   package func submit() throws(DeviceError) {
-    try event.context.guarded("submission") { [event] () throws(DeviceError) in try event.submit() }
+    let isFirst = !executable.hasRun.load(ordering: .relaxed)
+    try event.context.guarded("submission", isFirst ? .compiling : .short) { [event] () throws(DeviceError) in
+      try event.submit(mayCompile: isFirst)
+    }
   }
 
   package var nodeTimings: [NodeTiming] {
@@ -76,11 +81,16 @@ package final class VulkanEvent: Event, @unchecked Sendable {
   let context: VulkanContext
   let commands: [VulkanCommands]
   private let watchdog: Watchdog
+  private let didEnd: @Sendable () -> Void
   /// The submissions of the latest run that the driver accepted. The fences of other submissions are never signalled.
   private let submissions = Mutex<[DeviceHealth.Submission]>([])
 
-  init(_ context: VulkanContext, submissions: Int, watchdog: Watchdog) throws(DeviceError) {
+  /// - Parameter didEnd: called when a run has ended.
+  init(
+    _ context: VulkanContext, submissions: Int, watchdog: Watchdog, didEnd: @escaping @Sendable () -> Void
+  ) throws(DeviceError) {
     self.context = context
+    self.didEnd = didEnd
     self.watchdog = watchdog
     var commands: [VulkanCommands] = []
     do throws(DeviceError) {
@@ -97,10 +107,10 @@ package final class VulkanEvent: Event, @unchecked Sendable {
     context.free { [commands] in for commands in commands { commands.destroy() } }
   }
 
-  func submit() throws(DeviceError) {
+  func submit(mayCompile: Bool) throws(DeviceError) {
     submissions.withLock { $0.removeAll(keepingCapacity: true) }
     for commands in commands {
-      let submission = try commands.submit(context)
+      let submission = try commands.submit(context, mayCompile: mayCompile)
       submissions.withLock { $0.append(submission) }
     }
   }
@@ -114,6 +124,7 @@ package final class VulkanEvent: Event, @unchecked Sendable {
         context.health.allow(watchdog.limit(expecting: seconds))
       }
     }
+    didEnd()
   }
 }
 

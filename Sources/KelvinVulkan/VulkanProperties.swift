@@ -5,6 +5,8 @@ import KelvinDevices
 struct VulkanProperties: Sendable {
   var name: String
   var type: VkPhysicalDeviceType
+  /// Whether the driver computes on the CPU, whatever `type` imitates.
+  let isSoftware: Bool
   var apiVersion: UInt32
   var driverVersion: UInt32
   var vendor: UInt32
@@ -73,6 +75,7 @@ struct VulkanProperties: Sendable {
       }
     }
     type = basic.deviceType
+    isSoftware = type == VK_PHYSICAL_DEVICE_TYPE_CPU
     apiVersion = basic.apiVersion
     driverVersion = basic.driverVersion
     vendor = basic.vendorID

@@ -10,6 +10,7 @@
 
 #include "CKelvinSupport.h"
 #include "faulty_cards.h"
+#include "faulty_results.h"
 
 /// Both interfaces pass only integers and pointers, at most ten, so one call type serves all functions.
 typedef uintptr_t Word;
@@ -36,6 +37,7 @@ static const char *const names[] = {
 static _Atomic(Call) real[Count];
 static _Atomic(PFN_vkUnmapMemory) realUnmap;
 static _Atomic(PFN_vkQueueWaitIdle) realWait;
+static _Atomic(PFN_vkCmdFillBuffer) realFill;
 static _Atomic unsigned calls[Count];
 static _Atomic unsigned failures;
 static _Atomic int isHung;
@@ -252,6 +254,25 @@ static Word forward(int index, const Word *w) {
   return real[index](w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9]);
 }
 
+/// Records a kernel, unless it is left out; a wrong word in its result follows it.
+static Word dispatch(int index, const Word *words) {
+  FaultyKernel kernel = isLieBound ? FaultyKernelDropped : faulty_next_kernel(&order);
+  if (kernel == FaultyKernelDropped) return 0;
+  Word result = forward(index, words);
+  if (kernel == FaultyKernelFlipped) faulty_flip_vulkan(realFill, (VkCommandBuffer)words[0]);
+  return result;
+}
+
+static Word enqueue(const Word *words) {
+  FaultyKernel kernel =
+      order.group == 0 && lies(words[1]) ? FaultyKernelDropped : faulty_next_kernel(&order);
+  if (kernel == FaultyKernelDropped) return run_nothing(words);
+  Word result = forward(Index_clEnqueueNDRangeKernel, words);
+  if (kernel == FaultyKernelFlipped && result == CL_SUCCESS)
+    faulty_flip_opencl(opencl("clEnqueueWriteBuffer"), (cl_command_queue)words[0], (cl_kernel)words[1]);
+  return result;
+}
+
 /// Whether this many more bytes of device memory are available.
 static int hand_out(unsigned long count) {
   return order.memory == 0 || atomic_fetch_add(&handedOut, count) + count <= order.memory;
@@ -340,13 +361,18 @@ static Word pass(int index, WORDS) {
     if (order.fault.hangs == FaultyAnswers) return failed(index, words, order.fault.code);
     if (order.fault.hangs == FaultyCallHangs) return stuck(index, words, order.fault.code);
     note_failure();
-    if (list_argument(index) < 0) isHung = 1;
+    if (order.fault.hangs == FaultyCallComputes) faulty_compute(order.fault.code);
+    else if (list_argument(index) < 0) isHung = 1;
     else gate(index, words);
   } else if (stands_for_callback(index)) gate(index, words);
+  if (index == Index_vkQueueSubmit || index == Index_clFlush) faulty_wait(order.slow);
   switch (index) {
     case Index_vkQueueSubmit:
       if (isHung) return VK_SUCCESS;
       break;
+    case Index_vkUpdateDescriptorSets: faulty_note_writes((uint32_t)words[1], (void *)words[2]); break;
+    case Index_vkCmdBindDescriptorSets: faulty_note_bound(*(VkDescriptorSet *)words[5]); break;
+    case Index_clSetKernelArg: faulty_note_argument((cl_kernel)words[0], (cl_uint)words[1], words[2], (void *)words[3]); break;
     case Index_vkWaitForFences:
       if (isHung) return VK_TIMEOUT;
       break;
@@ -360,12 +386,8 @@ static Word pass(int index, WORDS) {
       break;
     case Index_vkCmdBindPipeline: isLieBound = order.lie != 0 && lies(words[2]); break;
     case Index_vkCmdDispatch:
-    case Index_vkCmdDispatchBase:
-      if (isLieBound) return 0;
-      break;
-    case Index_clEnqueueNDRangeKernel:
-      if (order.group == 0 && lies(words[1])) return run_nothing(words);
-      break;
+    case Index_vkCmdDispatchBase: return dispatch(index, words);
+    case Index_clEnqueueNDRangeKernel: return enqueue(words);
     default: break;
   }
   Word result = forward(index, words);
@@ -374,6 +396,7 @@ static Word pass(int index, WORDS) {
       faulty_describe((void *)words[1], order.card);
       faulty_renew((void *)words[1], order.newer);
       break;
+    case Index_vkCreateDevice: isHung = 0; break;
     case Index_vkCreateShaderModule:
       if (result == VK_SUCCESS) note_module(*(Word *)words[3]);
       break;
@@ -416,6 +439,7 @@ static PFN_vkVoidFunction get_address(VkInstance instance, const char *name) {
   if (instance != NULL) {
     realUnmap = (PFN_vkUnmapMemory)vulkan()(instance, "vkUnmapMemory");
     realWait = (PFN_vkQueueWaitIdle)vulkan()(instance, "vkQueueWaitIdle");
+    realFill = (PFN_vkCmdFillBuffer)vulkan()(instance, "vkCmdFillBuffer");
   }
   int index = index_of(name);
   if (function == NULL || index < 0) return function;
@@ -448,6 +472,7 @@ void faulty_order(FaultyOrder next) {
     order.fault.function = name;
   }
   for (int index = 0; index < Count; index++) calls[index] = 0;
+  faulty_count_again();
   memset(lying, 0, sizeof lying);
   kernelCount = 0;
   isHung = 0;

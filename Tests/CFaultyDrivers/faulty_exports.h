@@ -1,7 +1,12 @@
 // The simulated drivers as a library in place of a loader, with the real one's exports, configured by environment
 // variables.
-// FAULTY_FAULT is "function first count code hangs", FAULTY_LIE the number of the faulty kernel, FAULTY_NEWER the
-// number of newer versions; FAULTY_VULKAN and FAULTY_OPENCL are the real loaders' paths.
+// FAULTY_FAULT is "function first count code hangs"; FAULTY_VULKAN and FAULTY_OPENCL are the real loaders' paths. Others
+// are numbers of the order: FAULTY_LIE, FAULTY_DROP, FAULTY_FLIP, FAULTY_AFTER, FAULTY_SLOW, FAULTY_NEWER, FAULTY_CARD.
+
+static unsigned number(const char *variable) {
+  const char *text = getenv(variable);
+  return text != NULL ? (unsigned)atoi(text) : 0;
+}
 
 __attribute__((constructor)) static void read_order(void) {
   static char function[64];
@@ -13,12 +18,13 @@ __attribute__((constructor)) static void read_order(void) {
       abort();
     told.fault.function = function;
   }
-  const char *card = getenv("FAULTY_CARD");
-  if (card != NULL) told.card = (FaultyCard)atoi(card);
-  const char *lie = getenv("FAULTY_LIE");
-  if (lie != NULL) told.lie = (unsigned)atoi(lie);
-  const char *newer = getenv("FAULTY_NEWER");
-  if (newer != NULL) told.newer = (unsigned)atoi(newer);
+  told.card = (FaultyCard)number("FAULTY_CARD");
+  told.lie = number("FAULTY_LIE");
+  told.drop = number("FAULTY_DROP");
+  told.flip = number("FAULTY_FLIP");
+  told.after = number("FAULTY_AFTER");
+  told.slow = number("FAULTY_SLOW");
+  told.newer = number("FAULTY_NEWER");
   order = told;
 }
 

@@ -113,6 +113,43 @@ import Testing
     #expect(page.split(separator: "<figure").count == result.output.split(separator: "\n").count)
   }
 
+  @Test func imageBehindALinkIsShownOnlyIfLinksAreFollowed() throws {
+    #expect(fixture.index().status == 0)
+    let elsewhere = TemporaryFolder()
+    #expect(rename("\(fixture.folder.path)/a", "\(elsewhere.path)/a") == 0)
+    #expect(symlink("\(elsewhere.path)/a", "\(fixture.folder.path)/a") == 0)
+    let sheet = "\(elsewhere.path)/sheet.html"
+    func images(_ arguments: [String]) -> Int {
+      let result = Kelvin.run(arguments + ["--sheet", sheet])
+      #expect(result.status == 0, "\(result)")
+      let page = String(decoding: TemporaryFolder.read(sheet), as: UTF8.self)
+      return page.split(separator: "data:image/jpeg;base64,").count - 1
+    }
+    for command in [["search", fixture.folder.path, "zero OR nine OR three"], ["categories", fixture.folder.path]] {
+      #expect(images(command) == 2)
+      let page = String(decoding: TemporaryFolder.read(sheet), as: UTF8.self)
+      #expect(page.contains("is a symbolic link"))
+      #expect(images(command + ["--follow-links"]) == 3)
+    }
+    // The next update leaves the image out.
+    #expect(fixture.index().output.hasPrefix("2 images in the index"))
+  }
+
+  @Test func indexBehindALinkIsNotWritten() {
+    let target = "\(fixture.folder.path)/target"
+    #expect(symlink(target, "\(fixture.folder.path)/.kelvin-index.sqlite") == 0)
+    let result = fixture.index()
+    #expect(result.status == 65 && result.errorLines.count == 1, "\(result)")
+    #expect(result.errors.contains("symbolic link") && result.errors.contains("--index"), "\(result)")
+    #expect(access(target, F_OK) != 0)
+  }
+
+  @Test func searchEndsAtItsTimeLimit() {
+    #expect(fixture.index().status == 0)
+    let result = fixture.search("nine", "--max-seconds", "0.000001")
+    #expect(result.status == 75 && result.errors.contains("--max-seconds"), "\(result)")
+  }
+
   @Test func indexOfNewerVersionIsRefused() {
     #expect(fixture.index().status == 0)
     let file = "\(fixture.folder.path)/.kelvin-index.sqlite"

@@ -13,18 +13,49 @@ struct FailingDeviceCommandTests {
       environment: FaultyLoaders.environment(fault))
   }
 
-  @Test(arguments: ["vulkan:0", "opencl:0"])
-  func hungDeviceIsReportedAndTheResultIsCorrect(device: String) throws {
-    let sound = Kelvin.run(["classify", Kelvin.digits, Kelvin.image("7_0044.png"), "--units", "cpu", "--json"])
+  /// A later prediction hangs: programs run for the first time have a longer limit. Then the device works again.
+  @Test(arguments: ["vulkan:0": 60, "opencl:0": 400])
+  func hungDeviceIsReportedAndTheResultIsCorrect(device: String, call: Int) throws {
+    let images = Array(repeating: Kelvin.image("7_0044.png"), count: 60)
+    let sound = Kelvin.run(["classify", Kelvin.digits] + images + ["--units", "cpu", "--json"])
     let function = try #require(Self.hung[device])
-    let result = classify("\(function) 1 1000000 0 1", device, "--device-timeout", "1s")
+    let result = Kelvin.run(
+      ["classify", Kelvin.digits] + images + ["--units", device, "--json", "--device-timeout", "500ms"],
+      environment: FaultyLoaders.environment("\(function) \(call) 1 0 1"))
     #expect(result.status == 0, "\(result)")
-    #expect(Self.best(result) == Self.best(sound) && !Self.best(sound).isEmpty)
-    // By OpenCL it is a program's first run, which has three times as long; on a busy machine a call may be what takes
-    // too long, which has 1.5 s.
-    #expect(result.errors.contains("kelvin: note: \(device) is unavailable ("))
-    #expect(["1 s", "1.5 s", "3 s"].contains { result.errors.contains("within \($0)") }, "\(result.errors)")
+    #expect(Self.all(result) == Self.all(sound) && Self.all(sound).count >= 60)
+    #expect(result.errors.contains("kelvin: note: \(device) failed ("), "\(result.errors)")
+    #expect(result.errors.contains("within 0.") && result.errors.contains("was opened again"), "\(result.errors)")
     #expect(result.errorLines.isEmpty)
+  }
+
+  /// A device that is lost while a command runs is named in its notes.
+  @Test(arguments: ["vulkan:0": ("-4", 60), "opencl:0": ("-36", 400)])
+  func lossDuringACommandIsReported(device: String, fault: (lost: String, call: Int)) throws {
+    let function = try #require(Self.hung[device])
+    let images = Array(repeating: Kelvin.image("7_0044.png"), count: 60)
+    let result = Kelvin.run(
+      ["classify", Kelvin.digits] + images + ["--units", device, "--json"],
+      environment: FaultyLoaders.environment("\(function) \(fault.call) 1000000 \(fault.lost) 0"))
+    #expect(result.status == 0, "\(result)")
+    #expect(result.errors.contains("kelvin: note: \(device) is unavailable ("), "\(result.errors)")
+  }
+
+  /// One kernel in ten is left out after all kernels were compiled.
+  @Test(arguments: ["vulkan:0", "opencl:0"], ["FAULTY_DROP", "FAULTY_FLIP"])
+  func wrongAnswersAreRepeatedOrMarked(device: String, damage: String) throws {
+    let images = Array(repeating: Kelvin.image("7_0044.png"), count: 11)
+    let sound = Kelvin.run(["classify", Kelvin.digits] + images + ["--units", "cpu", "--json"])
+    var environment = FaultyLoaders.environment("none 1 0 0 0")
+    environment[damage] = "10"
+    let result = Kelvin.run(
+      ["classify", Kelvin.digits] + images + ["--units", device, "--json"], environment: environment)
+    if result.status == 0 { #expect(Self.best(result) == Self.best(sound)) }
+    #expect(result.status == 0 || result.status == 69 && result.errors.contains("may be wrong"), "\(result)")
+    #expect(result.errors.contains("\(device) computes wrongly ("), "\(result.errors)")
+    let unchecked = Kelvin.run(
+      ["classify", Kelvin.digits] + images + ["--units", device, "--json", "--no-canary"], environment: environment)
+    #expect(unchecked.status == 0 && !unchecked.errors.contains("computes wrongly"), "\(unchecked)")
   }
 
   /// Neither the command nor its exit waits for the driver. The calls are none that may compile, which have longer.
@@ -68,6 +99,10 @@ struct FailingDeviceCommandTests {
     #expect(strict.status != 0 && strict.errors.contains("self-test of "), "\(strict)")
     let devices = run(["devices"])
     #expect(devices.output.contains("\(device): self-test of "), "\(devices.output)")
+  }
+
+  private static func all(_ result: ToolResult) -> [String] {
+    result.output.split(separator: "\n").filter { $0.contains("\"identifier\"") }.map(String.init)
   }
 
   private static func best(_ result: ToolResult) -> [String] {

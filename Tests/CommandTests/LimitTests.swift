@@ -38,6 +38,15 @@ import Testing
     #expect(result.errorLines.count == 1 && result.errors.contains("--max-memory"), "\(result)")
   }
 
+  @Test(arguments: [
+    ["devices"], ["operators"], ["use"], ["search", "."], ["categories", "."], ["report", "r.json"], ["index", "."],
+    ["inspect", Kelvin.digits], ["plan", Kelvin.digits], ["bench", Kelvin.digits], ["profile", Kelvin.digits],
+  ])
+  func everyCommandTakesLimits(arguments: [String]) {
+    let result = Kelvin.run(arguments + ["--max-seconds", "0", "--max-memory", "1GB"])
+    #expect(result.status == 64 && result.errors.contains("is not a length of time above 0"), "\(result)")
+  }
+
   @Test func planWithinItsLimitsSucceeds() {
     let result = Kelvin.run(["plan", Kelvin.digits, "--max-seconds", "50s", "--max-memory", "2GiB"])
     #expect(result.status == 0, "\(result)")

@@ -27,11 +27,21 @@ enum ONNXFile {
     return field(1, 8) + field(7, graph) + field(8, field(1, "") + field(2, 17))
   }
 
+  /// `y = max(x, 0)` for a float32 input `x` without a shape.
+  static func unranked() -> [UInt8] {
+    func value(_ name: String) -> [UInt8] { field(1, name) + field(2, field(1, field(1, 1))) }
+    let graph = field(1, node("Relu", ["x"], "y")) + field(2, "graph") + field(11, value("x")) + field(12, value("y"))
+    return field(1, 8) + field(7, graph) + field(8, field(1, "") + field(2, 17))
+  }
+
   /// `y = max(x, 0)` of so many numbers.
-  static func rectifier(_ size: Int) -> [UInt8] {
+  static func rectifier(_ size: Int) -> [UInt8] { rectifiers([(input: "x", output: "y")], [1, size]) }
+
+  /// `output = max(input, 0)` for each pair of names.
+  static func rectifiers(_ names: [(input: String, output: String)], _ shape: [Int]) -> [UInt8] {
     let graph =
-      field(1, node("Relu", ["x"], "y")) + field(2, "graph") + field(11, value("x", [1, size]))
-      + field(12, value("y", [1, size]))
+      names.flatMap { field(1, node("Relu", [$0.input], $0.output)) } + field(2, "graph")
+      + names.flatMap { field(11, value($0.input, shape)) } + names.flatMap { field(12, value($0.output, shape)) }
     return field(1, 8) + field(7, graph) + field(8, field(1, "") + field(2, 17))
   }
 
@@ -82,7 +92,7 @@ enum ONNXFile {
   }
 
   private static func node(_ kind: String, _ inputs: [String], _ output: String) -> [UInt8] {
-    inputs.flatMap { field(1, $0) } + field(2, output) + field(3, "node of \(output)") + field(4, kind)
+    inputs.flatMap { field(1, $0) } + field(2, output) + field(3, "node of \(output.prefix(40))") + field(4, kind)
   }
 
   private static func value(_ name: String, _ shape: [Int]) -> [UInt8] {

@@ -68,6 +68,38 @@ import Testing
       ])
   }
 
+  @Test(arguments: [
+    ("1\0999", "expected a number, got '1"), ("0x10", "expected a number, got '0x10'"),
+    ("infinity", "expected a number, got 'infinity'"),
+    ("1e400", "expected a number from -1.79e308 to 1.79e308, got '1e400'"),
+    ("-1e400", "expected a number from -1.79e308 to 1.79e308, got '-1e400'"),
+    ("1_000", "expected a number, got '1_000'"),
+  ])
+  func cellThatIsNotADecimalNumberIsAnError(cell: String, reason: String) {
+    let input = folder.write("a,b,c,d\n1,2,3,4\n1,2,\(cell),4\n", "in.csv")
+    let result = predict(["--csv", input])
+    #expect(result.status == 65 && result.errors.contains("'\(input)', line 3, column 'c': \(reason)"), "\(result)")
+  }
+
+  @Test func numberBeyondTheTypeOfTheInputIsAnError() {
+    let model = "\(Kelvin.root)/Tests/Vectors/Arrays/numbers.onnx"
+    let input = folder.write("x\n\"[[1e39]]\"\n", "in.csv")
+    let result = Kelvin.run("predict", model, "--csv", input, "--units", "cpu", "--shape", "x=1x1")
+    #expect(result.status == 65 && result.errors.contains("expected a number from -3.4e38 to 3.4e38"), "\(result)")
+    let largest = folder.write("x\n\"[[3.4028235e38]]\"\n", "largest.csv")
+    #expect(Kelvin.run("predict", model, "--csv", largest, "--units", "cpu", "--shape", "x=1x1").status == 0)
+  }
+
+  @Test func formulasAreQuotedWhenAsked() {
+    let input = folder.write("=id,a,b,c,d\n=1+1,1,2,3,4\n-5,1,2,3,4\n", "in.csv")
+    let plain = predict(["--csv", input, "--keep", "=id"])
+    #expect(plain.status == 0 && plain.output.hasPrefix("=id,y\n=1+1,"), "\(plain)")
+    let safe = predict(["--csv", input, "--keep", "=id", "--csv-safe"])
+    #expect(safe.status == 0 && safe.output.hasPrefix("'=id,y\n'=1+1,") && safe.output.contains("\n-5,"), "\(safe)")
+    let unused = predict(["--csv-safe", "--output-dir", folder.path])
+    #expect(unused.status == 64 && unused.errors.contains("--csv-safe belongs to --csv"), "\(unused)")
+  }
+
   @Test func unreadableOrUnwritableFileIsOneErrorLine() {
     let input = folder.write("a,b,c,d\n1,2,3,4\n", "in.csv")
     for (arguments, status, reason) in [

@@ -37,6 +37,8 @@ struct FaultMatrix {
     var trials = 0, reached = 0, elsewhere = 0
     /// The number of trials with a call that does not return.
     var stuck = 0
+    /// The number of trials with kernels that are left out or write wrong words.
+    var spoiled = 0
     /// The numbers of predictions and of loads with this outcome.
     var right = 0, errors = 0
     /// Descriptions of wrong behaviour.
@@ -89,6 +91,17 @@ struct FaultMatrix {
     let uses = try uses()
     answerWrongly(uses)
     answerNever(uses)
+    computeWrongly()
+  }
+
+  /// One kernel in ten is left out or writes a wrong word, from the beginning: the first check finds it.
+  private mutating func computeWrongly() {
+    for (drop, flip) in [(10, 0), (0, 10), (7, 0), (0, 7)] as [(UInt32, UInt32)] {
+      var order = setting.order
+      (order.drop, order.flip) = (drop, flip)
+      tally.spoiled += 1
+      attempt("drop \(drop), flip \(flip)", order, isStrict: false, mustAnswer: true)
+    }
   }
 
   /// Calls that do not return.

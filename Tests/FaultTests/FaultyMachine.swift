@@ -55,16 +55,25 @@ struct FaultyMachine {
   /// - Parameters:
   ///   - order: the order that is active before the device is discovered; another order can follow.
   ///   - isDoubted: whether the device runs its self-tests.
+  ///   - renews: whether a device that fails is opened anew once, as the program's own devices are.
   init(
-    _ interface: Interface, _ order: FaultyOrder = FaultyOrder(), patience: Double = 10, isDoubted: Bool = false
+    _ interface: Interface, _ order: FaultyOrder = FaultyOrder(), patience: Double = 10, isDoubted: Bool = false,
+    renews: Bool = false
   ) {
     faulty_order(order)
     self.interface = interface
     self.patience = patience
-    let listings = Array(interface.discover(patience: patience).prefix(max(Int(order.cards), 1)))
-    device = listings.first?.device
-    for listing in listings { listing.device?.trust?.believe(!isDoubted) }
-    inventory = DeviceInventory(listings + CPUDevice.discover() + [DeviceListing(ReferenceDevice())])
+    let count = max(Int(order.cards), 1)
+    let family = DeviceFamily(interface.rawValue, of: [.software, .discreteGPU, .integratedGPU], renews: renews) {
+      let listings = Array(interface.discover(patience: patience).prefix(count))
+      for listing in listings { listing.device?.trust?.believe(!isDoubted) }
+      return listings
+    }
+    inventory = DeviceInventory([
+      family, DeviceFamily("cpu", of: [.cpu]) { CPUDevice.discover() },
+      DeviceFamily("reference", of: [.reference]) { [DeviceListing(ReferenceDevice())] },
+    ])
+    device = inventory.devices(named: (0..<count).map { "\(interface.rawValue):\($0)" }).first
   }
 
   /// Loads the network planned for the device alone; the CPU runs unsupported nodes.
@@ -158,6 +167,11 @@ extension FaultyFault {
   /// The call does not return before the next order.
   static func stuck(in function: String, call: Int = 1, code: Int32 = 0) -> FaultyOrder {
     order(function, call, false, code: code, FaultyCallHangs)
+  }
+
+  /// The call uses this much processor time before it is forwarded.
+  static func computing(in function: String, milliseconds: Int32) -> FaultyOrder {
+    order(function, 1, false, code: milliseconds, FaultyCallComputes)
   }
 
   private static func order(

@@ -10,7 +10,10 @@ struct ONNXFile {
     case sparse([UInt8])
   }
 
-  var opset = 18
+  /// The standard operator set; nil to import none.
+  var opset: Int? = 18
+  /// The version of the file format.
+  var irVersion = 8
   private(set) var graph = Wire()
 
   static let (float, uint8, int32, int64, double) = (1, 2, 6, 7, 11)
@@ -124,10 +127,10 @@ struct ONNXFile {
 
   var bytes: [UInt8] {
     Wire.message {
-      $0.integer(1, 8)
+      $0.integer(1, irVersion)
       $0.text(2, "tests")
       $0.bytes(7, graph.bytes)
-      $0.message(8) { $0.integer(2, opset) }
+      if let opset { $0.message(8) { $0.integer(2, opset) } }
     }
   }
 }

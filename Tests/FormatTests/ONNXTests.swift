@@ -214,11 +214,20 @@ import Testing
   }
 
   @Test func unknownOperatorSetsAreRefused() {
-    for opset in [-1, 0, 6, 29, Int.max] {
+    for opset in [-1, 0, 29, Int.max] {
       var file = ONNXFile.single("Relu", input: [1])
       file.opset = opset
       #expect(error(file)?.code == .unsupported)
     }
+  }
+
+  @Test func operatorSetMustBeImported() {
+    var file = ONNXFile.single("Relu", input: [1])
+    file.opset = nil
+    #expect(error(file)?.code == .malformed)
+    // Files of the first versions of the format have none.
+    file.irVersion = 2
+    #expect(error(file) == nil)
   }
 
   @Test func elementsMustFillTheirShape() {

@@ -236,7 +236,7 @@ import Testing
 extension HeavyTests {
   @Suite struct PartHostileTests {
     private static let fixtures: [(name: String, bytes: [UInt8])] = {
-      ["Parts", "Classical", "Texts", "Overrides"].flatMap { name in
+      ["Parts", "Classical", "Texts", "Overrides", "Extensions"].flatMap { name in
         let folder = "\(Shared.packageRoot)/Tests/Vectors/\(name)"
         return ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
           .filter { $0.hasSuffix(".onnx") }

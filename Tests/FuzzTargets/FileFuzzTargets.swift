@@ -7,7 +7,7 @@ import KelvinRuntime
 extension FuzzTarget {
   static let arrays = [
     FuzzTarget("npy", FormatError.self, longest: 1024, seeds: Seeds.arrays) { bytes in
-      _ = try NPY.read(Bytes(copying: bytes), name: "array.npy").doubles
+      _ = try NPY.contents(Bytes(copying: bytes), name: "array.npy")
     }
   ]
 
@@ -51,7 +51,7 @@ extension Seeds {
       NPY.write(Tensor([1, 2, 3, 4, 5, 6] as [Float], [2, 3])), NPY.write(Tensor([1, -1] as [Int64], [2])),
       NPY.write(Tensor(TensorType(.bool, [2, 1]), rounding: [1, 0])),
       NPY.write(Tensor(TensorType(.float16, [1, 1, 2]), rounding: [1.5, 2])),
-    ]
+    ] + files([".npy"], in: "Tests/Vectors/Arrays")
   }
 
   static var images: [[UInt8]] {

@@ -52,5 +52,5 @@ package struct FuzzTarget: Sendable {
 
 extension FuzzTarget {
   /// Every fuzz target. A new one is a line in one of these lists.
-  package static let all = models + arrays + images + documents + companions + texts + machine + cache
+  package static let all = models + arrays + images + documents + companions + indexes + texts + machine + cache
 }

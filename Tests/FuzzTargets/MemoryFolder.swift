@@ -20,6 +20,10 @@ enum MemoryFolder {
     return path
   }
 
+  static func remove(_ paths: [String]) {
+    for path in paths { unlink(path) }
+  }
+
   static func write(_ bytes: UnsafeRawBufferPointer, to path: String) {
     let file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
     _ = Glibc.write(file, bytes.baseAddress, bytes.count)

@@ -72,6 +72,7 @@ static void options(const char *path) {
   options = kelvin_options_new();
   expect("threads", kelvin_options_set(options, "threads", "-3", &error), KELVIN_ERROR_PARAMETERS, "from 1 to 1024");
   expect("tuning", kelvin_options_set(options, "tuning", "loud", &error), KELVIN_ERROR_PARAMETERS, "exhaustive");
+  expect("isolation", kelvin_options_set(options, "isolation", "cage", &error), KELVIN_ERROR_PARAMETERS, "none, worker");
   expect("flag", kelvin_options_set(options, "strict", "perhaps", &error), KELVIN_ERROR_PARAMETERS, "true or false");
   expect("shape", kelvin_options_set(options, "shape", "image=1x-1", &error), KELVIN_ERROR_PARAMETERS, "sizes of 0 or more");
   expect("pin", kelvin_options_set(options, "pin", "conv", &error), KELVIN_ERROR_PARAMETERS, "NODE=DEVICE");

@@ -65,6 +65,7 @@ struct DelimitedRowsTests {
       if random.unit() < 0.3 { text = Substring(digits) }
       let signed =
         (random.unit() < 0.5 ? "-" : "") + text + (random.unit() < 0.2 ? "e\(Int(random.unit() * 40) - 20)" : "")
+      #expect(NumberText.number(signed) == Double(signed.hasSuffix(".") ? signed + "0" : signed), "\(signed)")
       let read = Array(" \(signed)".utf8).withUnsafeBufferPointer { NumberText.double($0) }
       #expect(read == Double(signed.hasSuffix(".") ? signed + "0" : signed), "\(signed)")
     }
@@ -79,8 +80,33 @@ struct DelimitedRowsTests {
     #expect(Array(text.utf8).withUnsafeBufferPointer { NumberText.integer($0) } == expected)
   }
 
-  @Test("an invalid number gives nil", arguments: ["", " ", "-", ".", "1,5", "1 2", "x", "--1", "1e", "0x"])
+  @Test(
+    "an invalid number gives nil",
+    arguments: [
+      "", " ", "-", ".", "1,5", "1 2", "x", "--1", "1e", "0x", "0x10", "1\0999", "1\0", "infinity", "inf", "nan", "1e+",
+      "+-1",
+      "1e5.0", "1_000", "\u{661}",
+    ])
   func noNumbers(text: String) {
     #expect(Array(text.utf8).withUnsafeBufferPointer { NumberText.double($0) } == nil)
+  }
+
+  @Test("a number beyond float64 is infinite in tables and invalid in options")
+  func beyondRange() {
+    let read = Array("-1e400".utf8).withUnsafeBufferPointer { NumberText.double($0) }
+    #expect(read == -.infinity && NumberText.number("1e400") == nil && NumberText.number(" 1") == nil)
+    #expect(NumberText.number("+.5e-1") == 0.05 && NumberText.number("7.") == 7)
+  }
+
+  @Test(
+    "a safe field is not a formula",
+    arguments: [
+      ("=1+1", "'=1+1"), ("+a", "'+a"), ("-a", "'-a"), ("@a", "'@a"), ("\tx", "'\tx"), ("\r", "\"'\r\""),
+      ("-1.5", "-1.5"),
+      ("+2e3", "+2e3"), ("a=b", "a=b"), ("=\"x\"", "\"'=\"\"x\"\"\""), ("", ""),
+    ])
+  func safe(text: String, expected: String) {
+    #expect(DelimitedText.field(text, isSafe: true) == expected)
+    #expect(DelimitedText.field(text, isSafe: false).first != "'")
   }
 }

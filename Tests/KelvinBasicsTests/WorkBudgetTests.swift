@@ -49,6 +49,19 @@ import Testing
     #expect(budget.excess?.kind == .memory(limit: 1 << 20, used: 3 << 19) && budget.excess?.phase == .reading)
   }
 
+  @Test func limitFromTheFreeMemoryIsNamedWithItsRemedy() {
+    let still = Still()
+    var limits = WorkBudget.Limits(bytes: 900 << 20)
+    limits.freeBytes = 1000 << 20
+    let budget = WorkBudget(limits, meter: still.meter)
+    still.now.withLock { $0.bytes += 901 << 20 }
+    #expect(budget.measuresSpent && !budget.isFarOver)
+    let text = budget.excess?.description ?? ""
+    #expect(text.contains("nine tenths of the free memory") && text.contains("--max-memory"), "\(text)")
+    still.now.withLock { $0.bytes += 100 << 20 }
+    #expect(budget.isFarOver)
+  }
+
   @Test func overflowingSizeIsNotAdmitted() {
     let still = Still()
     still.now.withLock { $0.bytes = 0 }

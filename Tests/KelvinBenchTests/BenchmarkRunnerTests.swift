@@ -22,15 +22,32 @@ struct BenchmarkRunnerTests {
       ])
   }
 
-  private func bench(_ context: ModelContext, _ workload: Workload, units: [String]) throws -> BenchmarkResult {
+  private func bench(
+    _ context: ModelContext, _ workload: Workload, units: [String], options: BenchmarkOptions = BenchmarkOptions()
+  ) throws -> BenchmarkResult {
     let subject = BenchmarkSubject(
       context: context, format: "test", inputs: [chainInputs], hasMadeUpInputs: true, classes: 0, loadSeconds: 0.002)
     let configurations = units.map {
       BenchmarkConfiguration(label: $0, request: PlanRequest(units: UnitsSelection($0) ?? .all))
     }
     return try BenchmarkRunner(
-      subject, workload, configurations, kelvinVersion: "test", envelope: .server, clock: clock, files: noFiles
+      subject, workload, configurations, options: options, kelvinVersion: "test", envelope: .server, clock: clock,
+      files: noFiles
     ).run()
+  }
+
+  /// A device whose inferences take 3 s is measured in the fewest rounds of a comparison, with two inferences each.
+  @Test func phaseLimitEndsTheRoundsOfASlowDevice() throws {
+    var options = BenchmarkOptions()
+    options.phaseLimit = 15
+    options.checksAgreement = false
+    let result = try bench(try context(cpu: 1, gpu: 1), oneShot, units: ["cpu"], options: options)
+    #expect(result.configurations[0].warm?.count == 2 * PairedComparison.fewestPairs)
+    #expect(
+      result.notes.contains { $0.hasPrefix("warm inferences: 6 of 12 rounds, because they took 36") }, "\(result.notes)"
+    )
+    let quick = try bench(try context(cpu: 1e-3, gpu: 1), oneShot, units: ["cpu"], options: options)
+    #expect(quick.configurations[0].warm?.count == 24)
   }
 
   private let oneShot = Workload(name: "test", kind: .oneShot, iterations: 24, rounds: 12, warmSeconds: 0)

@@ -122,6 +122,83 @@ import Testing
     }
   }
 
+  /// The limit that a user sets for runs may be far shorter than the compilation in a first run.
+  @Test func limitOfRunsDoesNotShortenPreparation() throws {
+    health.allow(1)
+    #expect(try wait(for: health.submitted(mayCompile: true), ending: clock.now + 29) == 29)
+    #expect(throws: DeviceError.self) { try wait(for: health.submitted(), ending: clock.now + 2) }
+  }
+
+  /// A software driver whose processor time increases by this share of the time, up to a moment of the clock.
+  private func computing(_ share: Double, until end: Double = .infinity) -> DeviceHealth {
+    DeviceHealth(now: { [clock] in clock.now }, processorTime: { [clock] in share * min(clock.now, end) })
+  }
+
+  private func wait(on health: DeviceHealth, ending end: Double = .infinity) throws(DeviceError) {
+    try health.wait("llvmpipe", "a wait", for: health.submitted()) { (seconds) throws(DeviceError) in
+      clock.pass(max(0, min(seconds, end - clock.now)))
+      return clock.now >= end
+    }
+  }
+
+  /// A busy machine leaves it a tenth of a core.
+  @Test func softwareDriverThatComputesIsAwaited() throws {
+    try wait(on: computing(0.1), ending: clock.now + 100)
+  }
+
+  @Test func softwareDriverThatSleepsIsHungAfterTheLimit() {
+    let began = clock.now
+    #expect(throws: DeviceError.self) { try wait(on: computing(0)) }
+    #expect(clock.now == began + 10)
+  }
+
+  /// The threads' clocks are not read at one moment: a sleeping driver seems to have used some microseconds.
+  @Test func waitThatReturnsAtOnceGivesNoSignsOfLife() {
+    let count = Mutex(0)
+    let health = DeviceHealth(
+      now: { [clock] in clock.now },
+      processorTime: {
+        count.withLock { count in
+          count += 1
+          return Double(count % 2) * 1e-3
+        }
+      })
+    let began = clock.now
+    #expect(throws: DeviceError.self) {
+      try health.wait("llvmpipe", "a wait", for: health.submitted()) { (_) throws(DeviceError) in
+        clock.pass(0.05)
+        return false
+      }
+    }
+    #expect(abs(clock.now - began - 10) < 0.1)
+  }
+
+  /// Threads that wait for one hung driver, and return at once each time, are no signs of life for each other.
+  @Test func waitsThatReturnAtOnceUseLittleProcessorTime() async {
+    // In a process of its own no other test uses a driver.
+    await #expect(processExitsWith: .success) {
+      let health = DeviceHealth(patience: 0.2, processorTime: DriverProcessorTime.used)
+      let used = DriverProcessorTime.used()
+      #expect(throws: DeviceError.self) {
+        try health.wait("llvmpipe", "a wait", for: health.submitted()) { (_) throws(DeviceError) in false }
+      }
+      #expect(DriverProcessorTime.used() - used < 0.02)
+    }
+  }
+
+  @Test func softwareDriverThatFallsAsleepIsHungALimitLater() {
+    let began = clock.now
+    #expect(throws: DeviceError.self) { try wait(on: computing(1, until: began + 20)) }
+    #expect(clock.now == began + 30)
+  }
+
+  /// The processor time of other threads cannot be told from the driver's in every case.
+  @Test func signsOfLifeExtendALimitByTwelveTimes() {
+    let began = clock.now
+    #expect(throws: DeviceError.self) { try wait(on: computing(1)) }
+    #expect(clock.now == began + 130)
+  }
+
   /// Polling work that has long finished shows no progress.
   @Test func pollingFinishedWorkDoesNotExtendTheTimeout() throws {
     health.allow(10)

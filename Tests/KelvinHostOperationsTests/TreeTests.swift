@@ -9,14 +9,16 @@ import Testing
     var votes: [TreeVote] = []
     var roots: [Int] = []
 
-    /// Adds a tree whose branches ask anything.
+    /// Adds a tree whose branches ask anything. Weights are short fractions, so that their sums are exact.
     mutating func grow(_ depth: Int, targets: Int, _ random: inout SeededGenerator) -> Int {
       let place = nodes.count
       nodes.append(.leaf(votes: 0..<0))
       guard depth > 0, Int.random(in: 0..<8, using: &random) > 0 else {
         let start = votes.count
         for _ in 0..<Int.random(in: 0...2, using: &random) {
-          votes.append(TreeVote(.random(in: 0..<targets, using: &random), .random(in: -2...2, using: &random)))
+          votes.append(
+            TreeVote(
+              .random(in: 0..<targets, using: &random), Double(Int.random(in: -2048...2048, using: &random)) / 1024))
         }
         nodes[place] = .leaf(votes: start..<votes.count)
         return place
@@ -84,6 +86,38 @@ import Testing
       }
       #expect(ensemble.evaluate(rows).values == expected, "seed \(seed), \(count) rows")
     }
+  }
+
+  @Test(arguments: 2...300) func equalSharesNeverExceedTheirSum(count: Int) throws {
+    func sum(of voters: Int, _ share: Double) throws -> Double {
+      let leaves = (0..<count).map { TreeNode.leaf(votes: $0..<$0 + 1) }
+      let votes = (0..<count).map { TreeVote(0, $0 < voters ? share : 0) }
+      let ensemble = try TreeEnsemble(leaves, roots: Array(0..<count), votes: votes, targetCount: 1)
+      return ensemble.evaluate(NumberRows([0], count: 1, width: 1)).values[0]
+    }
+    let single = Double(1 / Float(count))
+    #expect((1 - 0x1p-53...1).contains(try sum(of: count, 1 / Double(count))))
+    #expect((1 - 0x1p-24...1).contains(try Float(sum(of: count, single))))
+    if count.isMultiple(of: 2) {
+      #expect((0.5 - 0x1p-54...0.5).contains(try sum(of: count / 2, 1 / Double(count))))
+      #expect((0.5 - 0x1p-25...0.5).contains(try Float(sum(of: count / 2, single))))
+    }
+  }
+
+  @Test func infiniteVotesStayInfinite() throws {
+    func sum(_ votes: Double...) throws -> Double {
+      let leaves = votes.indices.map { TreeNode.leaf(votes: $0..<$0 + 1) }
+      let ensemble = try TreeEnsemble(
+        leaves, roots: Array(votes.indices), votes: votes.map { TreeVote(0, $0) }, targetCount: 1)
+      return ensemble.evaluate(NumberRows([0], count: 1, width: 1)).values[0]
+    }
+    #expect(try sum(1, .infinity, 2) == .infinity)
+    #expect(try sum(.greatestFiniteMagnitude, .greatestFiniteMagnitude) == .infinity)
+    #expect(try sum(.infinity, -.infinity).isNaN)
+  }
+
+  @Test func probitOfCertaintyIsInfinite() {
+    #expect(ScoreTransform.probit([0, 0.5, 1]) == [-.infinity, 0, .infinity])
   }
 
   @Test func aggregatesCoverOnlyTargetsWithVotes() throws {

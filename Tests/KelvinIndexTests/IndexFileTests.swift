@@ -8,39 +8,27 @@ import Testing
 @Suite struct IndexFileTests {
   private let fixture = IndexFixture()
 
-  /// Returns the output of the `sqlite3` program for a query.
-  private func sqlite(_ query: String) throws -> String {
-    let pipe = popen("sqlite3 '\(fixture.file.path)' \"\(query)\" 2>&1", "r")
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 4096)
-    while let pipe, case let count = fread(&buffer, 1, buffer.count, pipe), count > 0 { bytes += buffer.prefix(count) }
-    pclose(pipe)
-    return String(decoding: bytes, as: UTF8.self)
-  }
-
-  private static let hasSQLite = access("/usr/bin/sqlite3", X_OK) == 0
-
-  @Test(.enabled(if: IndexFileTests.hasSQLite, "needs the sqlite3 program"))
+  @Test(.enabled(if: IndexFixture.hasSQLite, "needs the sqlite3 program"))
   func anotherProgramReadsTheDocumentedFormat() throws {
     _ = try fixture.writer(IndexFixture.facts(dimensions: 2)).write([
       IndexFixture.record("a/river.jpg", [("otter", 0.9), ("lake", 0.05)], vector: [3, 4]),
       IndexFixture.record("it's.jpg", [("dog", 0.5)], vector: [0, 1]),
     ])
-    #expect(try sqlite("PRAGMA integrity_check") == "ok\n")
-    #expect(try sqlite("PRAGMA user_version") == "1\n")
-    #expect(try sqlite("SELECT printf('%x', application_id) FROM pragma_application_id") == "4b6c7649\n")
+    #expect(fixture.sqlite("PRAGMA integrity_check") == "ok\n")
+    #expect(fixture.sqlite("PRAGMA user_version") == "1\n")
+    #expect(fixture.sqlite("SELECT printf('%x', application_id) FROM pragma_application_id") == "4b6c7649\n")
     #expect(
-      try sqlite("SELECT path, width, height FROM pictures ORDER BY path") == "a/river.jpg|40|30\nit's.jpg|40|30\n")
+      fixture.sqlite("SELECT path, width, height FROM pictures ORDER BY path") == "a/river.jpg|40|30\nit's.jpg|40|30\n")
     #expect(
-      try sqlite(
+      fixture.sqlite(
         """
         SELECT path, name, rank FROM pictures JOIN observations ON picture = pictures.id \
         JOIN labels ON labels.id = label WHERE label IN (SELECT rowid FROM label_words WHERE label_words MATCH 'otters')
         """) == "a/river.jpg|otter|0\n")
     // 0.6 and 0.8 as little-endian float32.
-    #expect(try sqlite("SELECT hex(vector) FROM embeddings LIMIT 1") == "9A99193FCDCC4C3F\n")
-    #expect(try sqlite("SELECT value FROM facts WHERE name = 'model'") == "Animals.mlpackage\n")
-    #expect(try sqlite("INSERT INTO label_words (label_words) VALUES ('integrity-check')") == "")
+    #expect(fixture.sqlite("SELECT hex(vector) FROM embeddings LIMIT 1") == "9A99193FCDCC4C3F\n")
+    #expect(fixture.sqlite("SELECT value FROM facts WHERE name = 'model'") == "Animals.mlpackage\n")
+    #expect(fixture.sqlite("INSERT INTO label_words (label_words) VALUES ('integrity-check')") == "")
   }
 
   @Test func readerKeepsItsSnapshot() throws {
@@ -61,9 +49,11 @@ import Testing
     ])
     _ = try writer.write([
       IndexWriter.Record(
-        path: "c", state: ImageState(size: 1, modified: 1, inode: 1), content: [1], finding: .same(as: ids[1])),
+        path: "c", state: ImageState(size: 1, modified: 1, inode: 1), content: IndexFixture.digest("b"),
+        finding: .same(as: ids[1])),
       IndexWriter.Record(
-        path: "d", state: ImageState(size: 1, modified: 1, inode: 1), content: [2], finding: .unreadable("torn")),
+        path: "d", state: ImageState(size: 1, modified: 1, inode: 1), content: IndexFixture.digest("d"),
+        finding: .unreadable("torn")),
     ])
     #expect(try fixture.find("otter") == [])
     #expect(try fixture.find("dog") == ["a"])
@@ -90,17 +80,17 @@ import Testing
     #expect(try IndexReader(fixture.file).count() == 0)
   }
 
-  @Test(.enabled(if: IndexFileTests.hasSQLite, "needs the sqlite3 program"))
+  @Test(.enabled(if: IndexFixture.hasSQLite, "needs the sqlite3 program"))
   func newerAndForeignFilesAreRefusedUnchanged() throws {
     do { _ = try fixture.writer().write([IndexFixture.record("a", [("otter", 0.9)])]) }
-    _ = try sqlite("PRAGMA user_version = 7")
+    fixture.sqlite("PRAGMA user_version = 7")
     for attempt in [{ _ = try fixture.writer() }, { _ = try IndexReader(fixture.file) }] {
       let error = #expect(throws: PhotoIndexError.self) { try attempt() }
       #expect(error?.code == .unusable)
       #expect(error?.description.contains("format 7") == true && error?.description.contains("newer Kelvin") == true)
     }
     unlink(fixture.file.path)
-    _ = try sqlite("CREATE TABLE bookmarks (address TEXT)")
+    fixture.sqlite("CREATE TABLE bookmarks (address TEXT)")
     let before = TemporaryFolder.read(fixture.file.path)
     let foreign = #expect(throws: PhotoIndexError.self) { try fixture.writer() }
     #expect(foreign?.code == .unusable)
@@ -123,7 +113,7 @@ import Testing
     #expect(error?.description.contains("kelvin index") == true)
   }
 
-  @Test(.enabled(if: IndexFileTests.hasSQLite, "needs the sqlite3 program"))
+  @Test(.enabled(if: IndexFixture.hasSQLite, "needs the sqlite3 program"))
   func pathsOutsideTheFolderAreIgnored() throws {
     do {
       _ = try fixture.writer().write([
@@ -131,8 +121,8 @@ import Testing
         IndexFixture.record("c", [("otter", 0.7)]),
       ])
     }
-    _ = try sqlite("UPDATE pictures SET path = '/etc/passwd' WHERE path = 'a'")
-    _ = try sqlite("UPDATE pictures SET path = 'x/../../secret.png' WHERE path = 'b'")
+    fixture.sqlite("UPDATE pictures SET path = '/etc/passwd' WHERE path = 'a'")
+    fixture.sqlite("UPDATE pictures SET path = 'x/../../secret.png' WHERE path = 'b'")
     #expect(try fixture.find("otter") == ["c"])
   }
 

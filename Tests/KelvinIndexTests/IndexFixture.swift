@@ -1,3 +1,4 @@
+import Glibc
 import KelvinHostOperations
 import KelvinIndex
 import TestSupport
@@ -27,11 +28,29 @@ final class IndexFixture {
   ) -> IndexWriter.Record {
     IndexWriter.Record(
       path: path, state: ImageState(size: 10, modified: modified, inode: 1),
-      content: content.map { [UInt8](repeating: $0, count: 32) } ?? Array(path.utf8),
+      content: content.map { [UInt8](repeating: $0, count: 32) } ?? digest(path),
       finding: .seen(
         ImageFinding(
           width: 40, height: 30, hash: hash, labels: labels.map { (label: $0.0, confidence: $0.1) }, embedding: vector))
     )
+  }
+
+  /// Bytes that stand for the digest of a file.
+  static func digest(_ text: String) -> [UInt8] {
+    Array((Array(text.utf8) + [UInt8](repeating: 0, count: 32)).prefix(32))
+  }
+
+  static let hasSQLite = access("/usr/bin/sqlite3", X_OK) == 0
+
+  /// Returns the output of the `sqlite3` program for statements.
+  @discardableResult
+  func sqlite(_ statements: String) -> String {
+    let pipe = popen("sqlite3 '\(file.path)' \"\(statements)\" 2>&1", "r")
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while let pipe, case let count = fread(&buffer, 1, buffer.count, pipe), count > 0 { bytes += buffer.prefix(count) }
+    pclose(pipe)
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   /// The paths that words find, the best first.

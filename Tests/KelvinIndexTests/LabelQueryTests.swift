@@ -24,7 +24,8 @@ import Testing
     ("", "no words"), ("  ", "no words"), ("(otter", "no ')'"), ("otter)", "no '('"), ("\"otter", "is not closed"),
     ("NOT dog", "NOT needs words"), ("otter OR", "a word is missing at the end"), ("AND otter", "before AND"),
     ("otter OR )", "nothing before it"), ("*", "is not a word"), ("otter \"'\"", "is not a word"),
-    (String(repeating: "(", count: 5000) + "a", "parentheses"),
+    (String(repeating: "(", count: 900) + "a", "parentheses"),
+    (String(repeating: "a OR ", count: 600) + "a", "more than 1000"),
   ])
   func malformedQueryIsRefusedWithTheReason(text: String, reason: String) {
     let error = #expect(throws: PhotoIndexError.self) { try LabelQuery(text) }

@@ -9,19 +9,25 @@ import Testing
 
 /// The devices of this machine, and the first again, driven as graphics cards are.
 let listings = OpenCLDevice.discover()
-let present = listings.compactMap(\.device)
-let driven: [String: any Device] = {
+private let renewed = RenewedDevices { openclDevices(imitating: OpenCLDeviceOverrides()) }
+private let renewedCards = [DeviceInfo.Kind.discreteGPU, .integratedGPU].map { (kind: DeviceInfo.Kind) in
+  (kind, RenewedDevices { Array(openclDevices(imitating: OpenCLDeviceOverrides(kind: kind)).prefix(1)) })
+}
+var present: [any Device] { renewed.all }
+var driven: [String: any Device] {
   var devices: [String: any Device] = [:]
   for device in present { devices[device.info.id] = device }
-  for kind in [DeviceInfo.Kind.discreteGPU, .integratedGPU] {
-    if let imitation = OpenCLDevice.discover(imitating: OpenCLDeviceOverrides(kind: kind)).compactMap(\.device).first {
-      devices["\(imitation.info.id) as \(kind.rawValue)"] = imitation
-    }
+  for (kind, imitations) in renewedCards {
+    for imitation in imitations.all { devices["\(imitation.info.id) as \(kind.rawValue)"] = imitation }
   }
   return devices
-}()
+}
 /// The names of `driven`, those of imitations last.
 let drivenNames = driven.keys.sorted { ($0.contains(" as ") ? 1 : 0, $0) < ($1.contains(" as ") ? 1 : 0, $1) }
+
+private func openclDevices(imitating imitation: OpenCLDeviceOverrides) -> [OpenCLDevice] {
+  OpenCLDevice.discover(imitating: imitation).compactMap { $0.device as? OpenCLDevice }
+}
 
 /// The devices of one imitation. Each exists during its test only, since it keeps every program that it built.
 private func devices(imitating imitation: OpenCLDeviceOverrides) -> [any Device] {

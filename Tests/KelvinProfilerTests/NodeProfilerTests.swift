@@ -299,6 +299,38 @@ struct NodeProfilerTests {
     #expect(result.remarks.contains { $0.contains("gpu:0 failed and was excluded") })
   }
 
+  /// A chain of three layers on the host and on a device whose layers take this many seconds.
+  private func slowContext(_ seconds: Double) throws -> ModelContext {
+    try chain(
+      clock,
+      devices: [
+        TimedDevice("cpu", kind: .cpu, clock: clock) { _ in 1e-3 },
+        TimedDevice("gpu:0", kind: .integratedGPU, clock: clock) { _ in seconds },
+      ])
+  }
+
+  @Test func deviceThatIsTooSlowForTheBudgetIsReported() throws {
+    let start = clock.now()
+    let result = try profile(slowContext(5), budget: 2)
+    #expect(result.devices.map(\.device.id) == ["cpu"])
+    #expect(
+      result.remarks.contains {
+        $0.hasPrefix("gpu:0 was not measured: one inference takes 15") && $0.hasSuffix("A budget of 150 s measures it")
+      }, "\(result.remarks)")
+    // Four runs are needed to find out.
+    #expect(clock.now() - start < 70)
+  }
+
+  @Test func slowDeviceIsMeasuredInTheRoundsOfItsBudget() throws {
+    let start = clock.now()
+    let result = try profile(slowContext(0.6), budget: 4)
+    let slow = try #require(result.devices.first { $0.device.id == "gpu:0" })
+    #expect(slow.latency.count == 3)
+    #expect(abs(try #require(result.nodes[0].costs["gpu:0"]).seconds - 0.6) < 1e-6)
+    #expect(result.remarks.contains { $0.hasPrefix("gpu:0 was measured in 3 of 5 rounds") }, "\(result.remarks)")
+    #expect(clock.now() - start < 40)
+  }
+
   @Test func interruptLeavesAPartialProfile() throws {
     let cancellation = Cancellation()
     var options = ProfilerOptions()

@@ -37,6 +37,16 @@ import Testing
   private static let classicalONNX = fileStems(in: classicalFolder, endingWith: ".onnx")
   private static let classicalCoreML = fileStems(in: classicalFolder, endingWith: ".mlmodel")
 
+  private static let versionFolder = "\(SharedFiles.projectRoot)/Tests/Vectors/Versions"
+  private static let versions = fileStems(in: versionFolder, endingWith: ".onnx")
+  private static let unusualFolder = "\(SharedFiles.projectRoot)/Tests/Vectors/Unusual"
+  private static let unusual = fileStems(in: unusualFolder, endingWith: ".onnx")
+  private static let unusualCoreML = fileStems(in: unusualFolder, endingWith: ".mlmodel")
+  private static let tieFolder = "\(SharedFiles.projectRoot)/Tests/Vectors/Ties"
+  private static let tiesONNX = fileStems(in: tieFolder, endingWith: ".onnx")
+  private static let tiesCoreML = fileStems(in: tieFolder, endingWith: ".mlmodel")
+  private static let extensionFolder = "\(SharedFiles.projectRoot)/Tests/Vectors/Extensions"
+  private static let extensions = fileStems(in: extensionFolder, endingWith: ".onnx")
   private static let recommendationFolder = "\(SharedFiles.projectRoot)/Tests/Vectors/Recommendation"
   private static let recommendations = fileStems(in: recommendationFolder, endingWith: ".mlmodel")
 
@@ -154,8 +164,11 @@ import Testing
 
   @Test func testVectorsExist() {
     #expect(Self.onnx.count == 24 && Self.coreML.count == 8 && Self.sequences.count == 7)
-    #expect(Self.texts.count == 35 && Self.overrides.count == 5)
+    #expect(Self.texts.count == 43 && Self.overrides.count == 5)
     #expect(Self.classicalONNX.count == 33 && Self.classicalCoreML.count == 25 && Self.recommendations.count == 6)
+    #expect(Self.tiesONNX.count == 2 && Self.tiesCoreML.count == 5)
+    #expect(Self.extensions.count == 107)
+    #expect(Self.versions.count == 125 && Self.unusual.count == 70 && Self.unusualCoreML.count == 6)
   }
 
   @Test(arguments: texts) func movedStringsMatchTheVectors(name: String) async throws {
@@ -247,6 +260,45 @@ import Testing
   func classicalCoreMLModelMatchesItsFormulas(name: String) async throws {
     let cases = try Self.cases("coreml.json", name, in: Self.classicalFolder)
     try await check("\(name).mlmodel", in: Self.classicalFolder, cases, .cpuOnly, isDouble: true)
+  }
+
+  @Test(arguments: tiesONNX) func tiedScoresOfONNXModelsMatchExactArithmetic(name: String) async throws {
+    try await check(
+      "\(name).onnx", in: Self.tieFolder, try Self.cases("expected.json", name, in: Self.tieFolder), .cpuOnly)
+  }
+
+  @Test(arguments: tiesCoreML) func tiedScoresOfCoreMLModelsMatchExactArithmetic(name: String) async throws {
+    try await check(
+      "\(name).mlmodel", in: Self.tieFolder, try Self.cases("coreml.json", name, in: Self.tieFolder), .cpuOnly,
+      isDouble: true)
+  }
+
+  @Test(arguments: versions) func modelsOfEarlyOperatorSetsMatchNumPy(name: String) async throws {
+    let cases = try Self.cases("expected.json", name, in: Self.versionFolder)
+    try await check("\(name).onnx", in: Self.versionFolder, cases, .cpuOnly)
+  }
+
+  @Test(arguments: unusual) func unusualONNXModelsMatchONNXRuntime(name: String) async throws {
+    let cases = try Self.cases("expected.json", name, in: Self.unusualFolder)
+    try await check("\(name).onnx", in: Self.unusualFolder, cases, .cpuOnly)
+  }
+
+  @Test(arguments: unusualCoreML) func unusualMLProgramsMatchNumPy(name: String) async throws {
+    let cases = try Self.cases("coreml.json", name, in: Self.unusualFolder)
+    try await check("\(name).mlmodel", in: Self.unusualFolder, cases, .cpuOnly)
+  }
+
+  @Test(arguments: extensions) func operatorsOfExtensionsMatchTheirLibrary(name: String) async throws {
+    let cases = try Self.cases("expected.json", name, in: Self.extensionFolder)
+    try await check("\(name).onnx", in: Self.extensionFolder, cases, .cpuOnly)
+  }
+
+  @Test func outputsWithoutATypeHaveTheComputedElementType() async throws {
+    let model = try await Model.load(contentsOf: URL(filePath: "\(Self.unusualFolder)/untyped_outputs.onnx"))
+    let x = FeatureValue(multiArray: try MultiArray([Float](repeating: -1, count: 24), shape: [2, 3, 4]))
+    let outputs = try await model.prediction(from: DictionaryFeatureProvider(dictionary: ["x": x]))
+    let types = ["a", "s", "i", "b", "y"].map { outputs[$0]?.multiArrayValue?.dataType }
+    #expect(types == [.float32, .int64, .int64, .bool, .float32])
   }
 
   @Test(arguments: onnx) func onnxModelMatchesONNXRuntime(name: String) async throws {

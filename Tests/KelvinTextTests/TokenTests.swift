@@ -105,6 +105,12 @@ struct TokenTests {
     #expect(tokenizer.windows(of: "where", over: "", limit: 40, overlap: 10)?.map(\.count) == [4])
   }
 
+  @Test func equivalentTokensAreDifferent() throws {
+    let tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "\u{E9}", "e\u{301}"]
+    let tokenizer = WordPieceTokenizer(try WordPieceVocabulary(tokens), lowercases: false)
+    #expect(tokenizer.tokens(of: "\u{E9} e\u{301}").map(\.number) == [4, 5])
+  }
+
   @Test("an invalid vocabulary is refused with the reason")
   func refused() throws {
     #expect(throws: ModelError.self) { try WordPieceVocabulary(["a", "b"]) }

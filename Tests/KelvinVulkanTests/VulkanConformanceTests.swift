@@ -9,10 +9,11 @@ import Testing
 
 /// Whether the validation layer is installed: then every test runs under it.
 let watches = VulkanDevice.discover(options: VulkanOptions(validates: true)).contains { $0.device != nil }
-/// Seconds that a submission may take: llvmpipe compiles a pipeline when it first runs, while other tests use the processor.
-private let patience = 120.0
-let listings = VulkanDevice.discover(options: VulkanOptions(validates: watches, patience: patience))
-let present = listings.compactMap { $0.device as? VulkanDevice }
+let listings = VulkanDevice.discover(options: VulkanOptions(validates: watches))
+private let renewed = RenewedDevices {
+  VulkanDevice.discover(options: VulkanOptions(validates: watches)).compactMap { $0.device as? VulkanDevice }
+}
+var present: [VulkanDevice] { renewed.all }
 /// The same devices taken for others: a card that the host does not see into; hardware with the least that the specification
 /// asks for; a driver whose memory is slow to read and whose texels are few; a newer Mesa's.
 let imitations = [
@@ -21,12 +22,14 @@ let imitations = [
   VulkanDeviceOverrides(isHardware: false, memory: .uncached, texelLimit: 1 << 16, subgroupSize: 4),
   VulkanDeviceOverrides(isHardware: false, mesaMajor: 25),
 ]
-private let byImitation = imitations.map { ($0, devices(imitating: $0)) }
-let imitated = byImitation.flatMap(\.1)
+private let byImitation = imitations.map { imitation in
+  (imitation, RenewedDevices { devices(imitating: imitation) })
+}
+var imitated: [VulkanDevice] { byImitation.flatMap(\.1.all) }
 /// The imitations of hardware.
-let cards = byImitation.filter(\.0.isHardware).flatMap(\.1)
+var cards: [VulkanDevice] { byImitation.filter(\.0.isHardware).flatMap(\.1.all) }
 /// The imitations whose texel limit is too small for the weights of Winograd's tiles.
-let seeingFew = byImitation.filter { $0.0.storageBuffers != nil }.flatMap(\.1)
+var seeingFew: [VulkanDevice] { byImitation.filter { $0.0.storageBuffers != nil }.flatMap(\.1.all) }
 /// Whether the driver lets them read and write 16 bits, as SwiftShader does not.
 let storesHalves = cards.allSatisfy(\.storesHalves)
 /// The subgroups of most cards, whose size affects products only.
@@ -46,7 +49,7 @@ private func kind(_ shader: String) -> String {
 }
 
 private func devices(imitating imitation: VulkanDeviceOverrides) -> [VulkanDevice] {
-  VulkanDevice.discover(options: VulkanOptions(validates: watches, imitating: imitation, patience: patience))
+  VulkanDevice.discover(options: VulkanOptions(validates: watches, imitating: imitation))
     .compactMap { $0.device as? VulkanDevice }
 }
 
@@ -174,10 +177,7 @@ struct VulkanConformanceTests {
         #expect(made.contains { $0.implementation == implementation }, "\(implementation)")
       }
       let trust = KernelTrust(driver: "", identity: "every self-test")
-      // All of them are one submission, for which SwiftShader, driven as a card, takes longer than one is given.
-      let patient = Watchdog(floor: 120)
-      trust.examine(
-        example.nodes.graph, on: device, against: ReferenceDevice(), blobs: NoBlobCache(), watchdog: patient)
+      trust.examine(example.nodes.graph, on: device, against: ReferenceDevice(), blobs: NoBlobCache())
       #expect(trust.faults == [])
       #expect(trust.examined.isSuperset(of: made.map(\.name)))
     }

@@ -10,7 +10,10 @@ float operand_of(ck_operands type, float x) {
 }
 
 ck_window random_window(bool is_pool) {
-  ck_window w = {.kernel_height = PICK(1, 2, 3, 3, 5, 7), .stride_y = PICK(1, 1, 2, 3), .dilation_y = PICK(1, 1, 1, 2)};
+  ck_window w = {.kernel_height = PICK(1, 2, 3, 3, 5, 7), .stride_y = PICK(1, 1, 2, 3), .dilation_y = PICK(1, 1, 1, 2),
+    .slices = {.size = 1, .kernel = 1, .stride = 1, .dilation = 1, .out = 1}};
+  /* Pools join the taps of long windows. */
+  if (is_pool && one_in(4)) w.kernel_height = PICK(9, 12, 16, 19);
   bool is_square = one_in(2);
   w.kernel_width = is_square ? w.kernel_height : PICK(1, 2, 3, 4, 5, 7);
   w.stride_x = is_square ? w.stride_y : PICK(1, 1, 2, 3, 4);

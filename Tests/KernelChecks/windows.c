@@ -48,7 +48,7 @@ void check_window_pool(const ck_kernels *k) {
   p.y = unset(planes * out_area);
   p.row_counts = random_row_counts(&w);
   p.column_counts = random_column_counts(&w);
-  run_all(k->window_pool, &p, planes, k->window_elements(&w) * sizeof(float));
+  run_all(k->window_pool, &p, planes, k->pool_elements(&w) * sizeof(float));
   for (size_t i = 0; i < planes * out_area; i++) {
     size_t row = i % out_area / w.out_width, column = i % w.out_width, at;
     double most = -INFINITY, sum = 0;

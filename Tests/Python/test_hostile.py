@@ -166,8 +166,8 @@ class Lives(Hostile):
         model.close()
         model.close()
         for call in (
-                lambda: model.predict([{"image": pixels()}]), model.plan, model.make_state, lambda: model.remarks,
-                lambda: model.description):
+                lambda: model.predict([{"image": pixels()}]), model.plan, model.make_state, model.check_devices,
+                lambda: model.remarks, lambda: model.description):
             with self.assertRaisesRegex(kelvin.HandleError, "released"):
                 call()
 

@@ -196,6 +196,7 @@ class Predictions(unittest.TestCase):
         model = kelvin.Model(path, units="cpu")
         self.assertEqual(model.inputs["past"].size_ranges, ((0, None), (0, None), (4, 4)))
         self.assertEqual(model.remarks, [])
+        self.assertEqual(model.check_devices(), [])
         with self.assertRaisesRegex(kelvin.FeatureError, "give the option 'shape', or predict first"):
             model.plan()
         with self.assertRaisesRegex(kelvin.FeatureError, "past"):

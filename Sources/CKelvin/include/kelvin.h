@@ -80,12 +80,12 @@ kelvin_options *kelvin_options_new(void);
 ///     units               all, cpu-only, cpu-and-gpu, cpu-and-neural-engine, or devices: cpu,vulkan:0
 ///     precision           automatic, full, low
 ///     goal                latency, one-shot, throughput, sustained
-///     tuning              automatic, exhaustive, off
+///     tuning isolation    automatic, exhaustive, off; none, worker
 ///     runs trips envelope threads function part exclude device-timeout plan profile cache-dir reshape-frequency
 ///     pin                 NODE=DEVICE
 ///     shape               NAME=1x3x224x224
-///     strict deterministic allow-links no-cache plan-every-size     true or false
-///     max-seconds max-memory                                        seconds; bytes
+///     strict deterministic allow-links no-cache no-canary plan-every-size     true or false
+///     max-seconds max-memory                                        a time: 10, 500ms, 2m; bytes
 ///
 /// `pin`, `shape` and `exclude` add to earlier values.
 ///
@@ -142,6 +142,10 @@ kelvin_code kelvin_model_plan(kelvin_model *model, char **json, char **error);
 kelvin_code kelvin_model_plan_html(kelvin_model *model, char **html, char **error);
 /// Returns messages for the user about loading and running the model, as a JSON array of strings.
 kelvin_code kelvin_model_remarks(kelvin_model *model, char **json, char **error);
+/// Checks the devices that have predicted since their latest check, and waits for the result. Returns the ranges of
+/// predictions whose results may be wrong, as JSON: `[[first, last], …]`, numbered from 1 in the order in which they
+/// ended. A device that computes wrongly is not used again; the remarks say why.
+kelvin_code kelvin_model_check_devices(kelvin_model *model, char **json, char **error);
 /// Releases a model. Running predictions complete. States and features stay valid.
 void kelvin_model_release(kelvin_model *model);
 

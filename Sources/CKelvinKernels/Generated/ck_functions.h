@@ -61,15 +61,15 @@ enum { ck_unary_functions = 43, ck_binary_functions = 15 };
   VECTOR(round, __builtin_elementwise_rint(x))                                   \
   VECTOR(sign, vselect(x > vset(0), vset(1), vselect(x < vset(0), vset(-1), x))) \
   VECTOR(erf, verf(x))                                                           \
-  SCALAR(sin, sinf(x))                                                           \
-  SCALAR(cos, cosf(x))                                                           \
+  VECTOR(sin, vsin(x))                                                           \
+  VECTOR(cos, vcos(x))                                                           \
   VECTOR(square, x * x)                                                          \
   VECTOR(rsqrt, 1 / __builtin_elementwise_sqrt(x + a))                           \
   VECTOR(affine, a * x + b)                                                      \
   SCALAR(tan, tanf(x))                                                           \
-  SCALAR(asin, asinf(x))                                                         \
-  SCALAR(acos, acosf(x))                                                         \
-  SCALAR(atan, atanf(x))                                                         \
+  VECTOR(asin, vasin(x))                                                         \
+  VECTOR(acos, vacos(x))                                                         \
+  VECTOR(atan, vatan(x))                                                         \
   SCALAR(sinh, sinhf(x))                                                         \
   SCALAR(cosh, coshf(x))                                                         \
   SCALAR(asinh, asinhf(x))                                                       \

@@ -2,7 +2,7 @@
 #include "ck_kernels.h"
 
 /* Running sums or products along the middle of [outer, length, inner], of float32 (computed in float64) or integers.
- * Items are (outer, inner). */
+ * Items are (outer, chunk of ck_cumulative_reduce_chunk inner elements). */
 typedef struct {
   const void *x;
   void *y;
@@ -11,3 +11,5 @@ typedef struct {
   bool product, exclusive, reversed;
 } ck_cumulative_reduce_args;
 void ck_cumulative_reduce_run(const void *args, size_t begin, size_t end, void *scratch);
+
+enum { ck_cumulative_reduce_chunk = 1024 };

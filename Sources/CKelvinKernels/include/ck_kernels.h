@@ -43,7 +43,8 @@ enum { ck_gemm_rows = 8 };
 
 /* The source of the columns of a matrix product. */
 typedef enum {
-  /* The windows of an image [channels, height, width]: rows are (channel, ky, kx), columns are output pixels. */
+  /* The windows of an image [channels, slices, height, width]: rows are (channel, kz, ky, kx), columns are output
+   * pixels. */
   ck_columns_of_image,
   /* A matrix with any strides. */
   ck_columns_strided,
@@ -53,6 +54,11 @@ typedef enum {
 
 enum { ck_gemm_panel = 16, ck_gemm_packed_width = 3 * ck_gemm_panel };
 
+/* One axis of a window. */
+typedef struct {
+  size_t size, kernel, stride, dilation, before, out;
+} ck_window_axis;
+
 typedef struct {
   size_t height, width;
   size_t kernel_height, kernel_width;
@@ -60,6 +66,8 @@ typedef struct {
   size_t dilation_y, dilation_x;
   size_t before_y, before_x;
   size_t out_height, out_width;
+  /* The axis before rows: a plane of one slice has sizes of 1. Kernels whose comments do not name slices expect one. */
+  ck_window_axis slices;
 } ck_window;
 
 /* c[batch] = a[batch] * b[batch], then the epilogue. Items are (batch, row chunk, column chunk), the last fastest.
@@ -114,7 +122,8 @@ typedef struct {
   ck_epilogue epilogue;
 } ck_gemv_args;
 
-/* Depthwise convolution: each output channel reads one input channel. Items are (image, output channel). */
+/* Depthwise convolution: each output channel reads one input channel, of any number of slices. Items are (image,
+ * output channel). */
 typedef struct {
   const float *x;
   /* [channels][kernel] */
@@ -127,7 +136,7 @@ typedef struct {
 
 typedef enum { ck_pool_maximum, ck_pool_average } ck_pool_function;
 
-/* Pooling over the windows of each plane. Items are planes. */
+/* Pooling over the windows of each plane. Items are planes. Scratch: `pool_elements` float32 elements. */
 typedef struct {
   const float *x;
   float *y;
@@ -346,8 +355,7 @@ typedef struct {
 } ck_resize_args;
 
 /* Adds up the products of a transposed convolution: y[i * stride + tap * dilation - before] += x[tap, i] for each plane
- * of x [planes, kernel_height * kernel_width, height, width]. Items are planes. Scratch: `fold_elements` float32
- * elements. */
+ * of x [planes, taps, slices, height, width]. Items are planes. Scratch: `fold_elements` float32 elements. */
 typedef struct {
   const float *x;
   float *y;
@@ -381,6 +389,7 @@ typedef struct {
   size_t gemm_width;
   /* The float32 elements of scratch that depthwise convolution and pooling need for a window. */
   size_t (*window_elements)(const ck_window *window);
+  size_t (*pool_elements)(const ck_window *window);
   size_t (*attention_elements)(const struct ck_attention_args *args);
   /* The float32 elements of scratch that adding up a transposed convolution needs. */
   size_t (*fold_elements)(const ck_window *window);

@@ -6,6 +6,7 @@
 #include "library_reason.h"
 #include "nvml_table.h"
 #include "opencl_table.h"
+#include "sandbox.h"
 #include "shipped_profiles.h"
 #include "sqlite_table.h"
 #include "vulkan_table.h"

@@ -7,8 +7,9 @@
 // damage. The first guard sets the process's action for SIGBUS; every other SIGBUS gets the previous action.
 struct ck_guard;
 
-/// Guards the `count` bytes of a file's mapping at `base`. Returns null if there is no memory left.
-struct ck_guard *ck_guard_begin(const void *base, size_t count);
+/// Guards the `count` bytes of a file's mapping at `base`, which is writable or not. Returns null if there is no memory
+/// left.
+struct ck_guard *ck_guard_begin(const void *base, size_t count, bool is_writable);
 
 /// Whether part of the mapping could not be read, so that it holds zeros that are not in the file.
 bool ck_guard_is_damaged(const struct ck_guard *guard);

@@ -10,29 +10,47 @@ package struct FeatureReader {
   private let function: Function
   private let orientation: ImageOrientation?
   private let cropAndScale: ImageCropAndScale?
+  private let scaling: Scaling?
+
+  /// Returns the order of an image's channels in a plain tensor input, and the factor and the offset of each.
+  package typealias Scaling =
+    @Sendable (_ channels: Int) throws -> (order: ChannelOrder, scale: [Float], bias: [Float])
 
   /// - Parameters:
   ///   - orientation: the orientation of stored images; nil to use the orientation in each file.
   ///   - cropAndScale: how an image is fitted to the model's input size.
+  ///   - scaling: how the pixels of images enter plain tensor inputs; nil if no image is given for one.
   /// - Throws: `ModelError` with code `parameters` for a function that the model does not have.
   package init(
     _ model: ReadModel, functionName: String?, orientation: ImageOrientation? = nil,
-    cropAndScale: ImageCropAndScale? = nil
+    cropAndScale: ImageCropAndScale? = nil, scaling: Scaling? = nil
   ) throws(ModelError) {
     function = try model.function(functionName)
     self.orientation = orientation
     self.cropAndScale = cropAndScale
+    self.scaling = scaling
+  }
+
+  /// Splits an argument `NAME=VALUE` at the end of the longest input name that it begins with, else at the first `=`.
+  package func split(_ argument: String) -> (name: String, text: String) {
+    let signs = argument.utf8.indices.filter { argument.utf8[$0] == UInt8(ascii: "=") && $0 > argument.startIndex }
+    let features = function.inputs + function.overridable
+    let sign =
+      signs.last { sign in features.contains { $0.isNamed(String(argument[..<sign])) } }
+      ?? signs.first ?? argument.endIndex
+    return (String(argument[..<sign]), String(argument[sign...].utf8.dropFirst()) ?? "")
   }
 
   /// Creates a reader for a function that is already selected.
   package init(_ function: Function, cropAndScale: ImageCropAndScale? = nil) {
     self.function = function
     orientation = nil
+    scaling = nil
     self.cropAndScale = cropAndScale
   }
 
-  /// Reads the value of each input: a `.npy` file, an image, a number, a string, or JSON (given directly or as a
-  /// `.json` file).
+  /// Reads the value of each input: a `.npy` file, an image, a number, a boolean, a string, or JSON (given directly or
+  /// as a `.json` file). A single string is taken as it is.
   ///
   /// - Parameter mayLackSome: whether required inputs may be missing.
   /// - Throws: `ModelError` with code `featureType` that names the input, the expected and the given type; `io` for
@@ -48,13 +66,15 @@ package struct FeatureReader {
   ) throws -> DictionaryFeatureProvider {
     var values: [String: FeatureValue] = [:]
     for input in inputs {
-      guard let feature = (function.inputs + function.overridable).first(where: { $0.name == input.name }) else {
-        throw ModelError(.featureType, "the model has no input '\(input.name)'; it takes \(list(function.inputs))")
+      guard let feature = (function.inputs + function.overridable).first(where: { $0.isNamed(input.name) }) else {
+        throw ModelError(
+          .featureType, "the model has no input '\(ExactString(input.name).escaped)'; it takes \(list(function.inputs))"
+        )
       }
-      guard values[input.name] == nil else {
+      guard values[feature.name] == nil else {
         throw ModelError(.featureType, "input '\(input.name)' has two values", fault: .request)
       }
-      values[input.name] = try value(input.text, for: feature)
+      values[feature.name] = try value(input.text, for: feature)
     }
     let missing = function.inputs.filter { feature in
       if case .state = feature.type { return false }
@@ -68,7 +88,7 @@ package struct FeatureReader {
   }
 
   private func list(_ features: [Feature]) -> String {
-    features.isEmpty ? "no inputs" : features.map { "'\($0.name)' (\($0.type.text))" }.joined(separator: ", ")
+    features.isEmpty ? "no inputs" : features.map { "'\($0.name)' (\($0.typeText))" }.joined(separator: ", ")
   }
 
   private func value(_ text: String, for feature: Feature) throws -> FeatureValue {
@@ -77,30 +97,39 @@ package struct FeatureReader {
       guard let number = Int64(text) else { throw mismatch(feature, "'\(text)'", "give a whole number") }
       return FeatureValue(int64: number)
     case .double:
-      guard let number = Double(text) else { throw mismatch(feature, "'\(text)'", "give a number") }
+      guard let number = NumberText.number(text) else {
+        throw mismatch(feature, "'\(text)'", "give a number such as 12, -0.5 or 1e-3")
+      }
       return FeatureValue(double: number)
     case .string: return FeatureValue(string: text)
     case .image(let image):
       if let array = try array(text) {
         return try checked(array, feature, image.scalar, image.dimensions)
       }
+      guard scaling == nil else {
+        throw mismatch(feature, "a normalization", "the model defines how pixels enter; leave --normalization out")
+      }
       let decoded = try ImageFile.decode(path: text, orientation: orientation)
       return FeatureValue(
         image: decoded.pixels, orientation: decoded.orientation, cropAndScale: cropAndScale ?? .scaleToFill)
     case .tensor(let scalar, let dimensions):
       if let array = try array(text) { return try checked(array, feature, scalar, dimensions) }
-      guard let number = Double(text), dimensions.allSatisfy({ $0.minimum <= 1 }) else {
+      let boolean = scalar == .bool ? NumberText.boolean(text) : nil
+      if let scaling, let image = try image(text, scalar, dimensions, scaling) { return image }
+      guard let number = boolean.map({ $0 ? 1 : 0 }) ?? NumberText.number(text),
+        dimensions.allSatisfy({ $0.minimum <= 1 })
+      else {
         throw mismatch(
           feature, "'\(text)', which is not a .npy file",
           "save the array with numpy.save"
-            + (dimensions.count == 4 ? "; 'kelvin classify --normalization' feeds images to such an input" : ""))
+            + (dimensions.count == 4 ? "; an image needs --normalization, which defines how pixels enter" : ""))
       }
       return try checked(
         Tensor(TensorType(.float64, Shape(dimensions.map { _ in 1 })), rounding: [number]), feature, scalar, dimensions)
     case .dictionary(let keys): return FeatureValue(dictionary: try dictionary(text, keys, feature))
     case .sequence(let elements): return FeatureValue(sequence: try sequence(text, elements, feature))
     case .strings:
-      let isList = text.hasPrefix("[") || text.hasSuffix(".json")
+      let isList = text.hasPrefix("[") || text.hasSuffix(".json") || text.hasSuffix(".npy")
       return FeatureValue(
         sequence: isList ? try sequence(text, .string, feature) : FeatureSequence(strings: [text]))
     case .dictionaries:
@@ -120,11 +149,40 @@ package struct FeatureReader {
       if path.hasSuffix(".npy") { _ = try OpenFile(path) }
       return nil
     }
-    let magic: [UInt8] = [0x93, 0x4E, 0x55, 0x4D, 0x50, 0x59]
-    let isArray = try file.start(magic.count) == magic
+    let isArray = try file.start(NPY.magic.count) == NPY.magic
     guard isArray || path.hasSuffix(".npy") else { return nil }
     let bytes = try Bytes(reading: file)
     return try NPY.read(bytes, name: path)
+  }
+
+  /// Returns an image as a plain tensor, whose second or last axis has 1 or 3 channels; nil for another input.
+  private func image(
+    _ path: String, _ scalar: ScalarType, _ dimensions: [Dimension], _ scaling: Scaling
+  ) throws -> FeatureValue? {
+    guard scalar.isFloatingPoint, dimensions.count == 4, dimensions[0].accepts(size: 1) else { return nil }
+    let isFixed = [1, 3].first { [.fixed(1), .fixed(3)].contains(dimensions[$0]) }
+    guard let axis = isFixed ?? (dimensions[1].accepts(size: 3) ? 1 : nil) else { return nil }
+    let channels = dimensions[axis].accepts(size: 3) ? 3 : 1
+    let (order, scale, bias) = try scaling(channels)
+    let decoded = try ImageFile.decode(path: path, orientation: orientation)
+    let pixels = decoded.pixels
+    let (wide, high) =
+      decoded.orientation.swapsAxes ? (pixels.height, pixels.width) : (pixels.width, pixels.height)
+    // A flexible side is as long as the image's, as far as its range allows.
+    let rows = axis == 1 ? 2 : 1
+    let (height, width) = (dimensions[rows].nearest(high), dimensions[rows + 1].nearest(wide))
+    let shape = axis == 1 ? Shape([1, channels, height, width]) : Shape([1, height, width, channels])
+    guard shape.isAddressable, shape.count > 0 else { return nil }
+    let sampler = ImageSampler(
+      width: width, height: height, order: order, arrangement: axis == 1 ? .planar : .interleaved,
+      cropAndScale: cropAndScale ?? .scaleToFill)
+    var numbers = [Float](repeating: 0, count: shape.count)
+    try numbers.withUnsafeMutableBufferPointer { numbers in
+      try pixels.withPixels { (view) throws(ImageError) in
+        try sampler.sample(view, orientation: decoded.orientation, scale: scale, bias: bias, into: numbers)
+      }
+    }
+    return FeatureValue(multiArray: MultiArray(Tensor(numbers, shape).converted(to: scalar)))
   }
 
   /// Converts the tensor to the feature's scalar type if the conversion loses at most floating-point precision.
@@ -132,8 +190,9 @@ package struct FeatureReader {
     _ tensor: Tensor, _ feature: Feature, _ scalar: ScalarType, _ dimensions: [Dimension]
   ) throws -> FeatureValue {
     let fits =
-      tensor.shape.rank == dimensions.count
-      && zip(tensor.shape.dimensions, dimensions).allSatisfy { $1.accepts(size: $0) }
+      feature.takesAnyShape
+      || tensor.shape.rank == dimensions.count
+        && zip(tensor.shape.dimensions, dimensions).allSatisfy { $1.accepts(size: $0) }
     guard fits else {
       let remedy =
         tensor.shape.rank == dimensions.count - 1
@@ -142,7 +201,9 @@ package struct FeatureReader {
     }
     let converted = tensor.converted(to: scalar)
     let isLossless =
-      tensor.type.scalar == scalar || (tensor.type.scalar.isFloatingPoint && scalar.isFloatingPoint)
+      tensor.type.scalar == scalar
+      || (tensor.type.scalar.isFloatingPoint && scalar.isFloatingPoint
+        && zip(tensor.doubles, converted.doubles).allSatisfy { !$0.isFinite || $1.isFinite })
       || tensor.doubles.elementsEqual(converted.doubles) { $0 == $1 && $0.magnitude < 0x1p53 }
     guard isLossless else {
       throw mismatch(
@@ -153,7 +214,7 @@ package struct FeatureReader {
   }
 
   func mismatch(_ feature: Feature, _ got: String, _ remedy: String) -> ModelError {
-    ModelError(.featureType, "input '\(feature.name)': expected \(feature.type.text), got \(got); \(remedy)")
+    ModelError(.featureType, "input '\(feature.name)': expected \(feature.typeText), got \(got); \(remedy)")
   }
 }
 
@@ -184,6 +245,13 @@ extension Dimension {
     switch self {
     case .fixed(let fixed): size == fixed
     case .flexible(_, let range, _): range.contains(size)
+    }
+  }
+
+  fileprivate func nearest(_ size: Int) -> Int {
+    switch self {
+    case .fixed(let fixed): fixed
+    case .flexible(_, let range, _): min(max(size, range.lowerBound), range.upperBound)
     }
   }
 

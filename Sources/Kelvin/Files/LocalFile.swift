@@ -13,9 +13,11 @@ package enum LocalFile {
 
   /// Reads a small file.
   ///
+  /// - Parameter folder: The folder that the file was found in; no link below it is followed. Nil for a file that the
+  ///   user names.
   /// - Throws: `ModelError` with code `io`, also for a file larger than `largestDocument`.
-  package static func read(_ path: String) throws(ModelError) -> Data {
-    let file = try ModelError.wrapping { try OpenFile(path) }
+  package static func read(_ path: String, below folder: String? = nil) throws(ModelError) -> Data {
+    let file = try ModelError.wrapping { try OpenFile(path, below: folder) }
     guard file.byteCount <= largestDocument else {
       throw ModelError(
         .io, "'\(path)' has \(file.byteCount) bytes, at most \(largestDocument) are read; is it the right file?")
@@ -101,8 +103,14 @@ package enum LocalFile {
     rmdir(path.pathBytes)
   }
 
+  /// The largest number of bytes of a name that `sanitized` keeps whole. File systems allow 255 bytes with all endings.
+  private static let longestName = 200
+
+  /// Whether `sanitized` shortens a name.
+  package static func isLong(_ name: String) -> Bool { name.unicodeScalars.count > longestName }
+
   /// Converts a name to a valid file name: characters outside `A–Z a–z 0–9 . _ -` become `_`. An empty name becomes
-  /// `_`; `.` and `..` become `_` and `__`.
+  /// `_`; `.` and `..` become `_` and `__`. Of a long name, the start and a hash of the whole are kept.
   package static func sanitized(_ name: String) -> String {
     var text = String(
       name.unicodeScalars.map { scalar -> Character in
@@ -111,6 +119,10 @@ package enum LocalFile {
         default: "_"
         }
       })
+    if isLong(name) {
+      let hash = name.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+      return "\(text.prefix(longestName - 17))_\(String(hash, radix: 16))"
+    }
     if text.isEmpty || text == "." || text == ".." { text = String(repeating: "_", count: max(text.count, 1)) }
     return text
   }

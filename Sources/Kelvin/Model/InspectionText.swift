@@ -63,7 +63,7 @@ struct InspectionText {
   private func overridable(_ rows: [Feature]) -> String? {
     guard !rows.isEmpty else { return nil }
     let shown = isVerbose ? rows[...] : rows.prefix(4)
-    let names = shown.map { "\($0.name.printable) \($0.type.text)" }.joined(separator: ", ")
+    let names = shown.map { "\($0.name.printable) \($0.typeText)" }.joined(separator: ", ")
     let rest = rows.count > shown.count ? " and \(rows.count - shown.count) more" : ""
     return "overridable   \(names)\(rest): constants that inputs of these names override"
       .paragraph(width: width, hangingIndent: 14)
@@ -72,7 +72,7 @@ struct InspectionText {
   private func features(_ title: String, _ rows: [Feature]) -> String {
     var table = TextTable(
       .init(title, shrinksTo: 16), .init("TYPE", shrinksTo: 20), .init("DESCRIPTION", shrinksTo: 12))
-    for row in rows { table.add(row.name, row.type.text + (row.isOptional ? " (optional)" : ""), row.summary) }
+    for row in rows { table.add(row.name, row.typeText + (row.isOptional ? " (optional)" : ""), row.summary) }
     return table.text(width: width)
   }
 }

@@ -38,7 +38,7 @@ public final class Model: Sendable {
   }
   /// Messages for the user: a stale profile, a cache that could not be written, operations that run outside the
   /// requested units, failed devices and their replacements.
-  public var remarks: [String] { computePlan.remarks + loadRemarks }
+  public var remarks: [String] { (outages + computePlan.remarks + loadRemarks).uniqued }
   private let loadRemarks: [String]
   /// The current plan, and what it excludes.
   private let current: Mutex<(plan: ComputePlan, exclusions: DeviceFallback.Exclusions)>
@@ -70,8 +70,8 @@ public final class Model: Sendable {
     return SizeCosts(plans: counts.plans, compilations: counts.compilations)
   }
 
-  /// Messages about failed devices that the model could have used.
-  package var outages: [String] { predictor.loaded.fallback.remarks }
+  /// Messages about failed devices that the model could have used, and about doubtful predictions.
+  package var outages: [String] { loaded.guardian.remarks + loaded.fallback.remarks }
 
   /// Returns a predictor with other features or host operations around the same graphs. It shares this model's memory.
   package func predictor(of function: Function) -> Predictor { predictor.with(function) }
@@ -91,7 +91,7 @@ public final class Model: Sendable {
   ) throws(ModelError) {
     let budget = configuration.budget
     try self.init(
-      ReadModel(contentsOf: url, allowsLinks: configuration.allowsLinks, budget), configuration,
+      ReadModel(contentsOf: url, configuration, budget), configuration,
       .init(progress: progress), budget)
   }
 
@@ -141,7 +141,7 @@ public final class Model: Sendable {
     contentsOf url: URL, configuration: ModelConfiguration = ModelConfiguration(),
     progress: @escaping @Sendable (Double) -> Void = { _ in }
   ) async throws(ModelError) -> Model {
-    try await load(ModelAsset(url: url, allowsLinks: configuration.allowsLinks), configuration, progress: progress)
+    try await load(ModelAsset(url: url).opened(as: configuration), configuration, progress: progress)
   }
 
   /// Loads an asset's model. The asset decides whether links are followed.
@@ -215,18 +215,12 @@ extension Model {
   ) throws(ModelError) -> (values: DictionaryFeatureProvider, madeUp: [String]) {
     var completed = values.dictionary
     var madeUp: [String] = []
-    for graph in loaded.graphs.compactMap({ $0?.context.graph }) {
-      let tensors = try ModelError.wrapping {
-        try madeUpInputs(for: graph, features: function.inputs, seed: seed)
-      }
-      for (id, tensor) in zip(graph.inputs, tensors) {
-        let feature = function.inputs.first { $0.name == graph[id].name }
-        guard let feature, completed[feature.name] == nil, !feature.isOptional, feature.defaultValue == nil else {
-          continue
-        }
-        completed[feature.name] = FeatureValue(multiArray: MultiArray(tensor))
-        madeUp.append("input '\(feature.name)' is made up (\(tensor.type), seed \(seed))")
-      }
+    let made = try ModelError.wrapping { try loaded.madeUpValues(seed: seed, besides: values.featureNames) }
+    for feature in function.inputs {
+      guard let value = made[feature.name], completed[feature.name] == nil else { continue }
+      completed[feature.name] = value
+      let type = value.multiArrayValue.map { "\($0.tensor.type)" } ?? feature.typeText
+      madeUp.append("input '\(feature.name)' is made up (\(type), seed \(seed))")
     }
     return (DictionaryFeatureProvider(dictionary: completed), madeUp)
   }

@@ -16,12 +16,15 @@ public struct ModelAsset: Hashable, Sendable {
   public let url: URL
   /// Whether links among the model's files are followed. See `ModelConfiguration.allowsLinks`.
   public private(set) var allowsLinks: Bool
+  /// The process in which the model is read first. See `ModelConfiguration.isolation`.
+  public private(set) var isolation: Isolation
   let memory: Memory?
 
   /// Creates an asset for a model file or package. Does not read it.
-  public init(url: URL, allowsLinks: Bool = false) {
+  public init(url: URL, allowsLinks: Bool = false, isolation: Isolation = .standard) {
     self.url = url
     self.allowsLinks = allowsLinks
+    self.isolation = isolation
     memory = nil
   }
 
@@ -38,6 +41,7 @@ public struct ModelAsset: Hashable, Sendable {
     }
     url = URL(filePath: MemoryFiles.modelPath)
     allowsLinks = false
+    isolation = .standard
     memory = Memory(
       specification: specification,
       files: Dictionary(blobMapping.map { ($0.relativePath, $1) }) { first, _ in first })
@@ -83,7 +87,7 @@ extension Model {
   public static func load(
     asset: ModelAsset, configuration: ModelConfiguration = ModelConfiguration()
   ) async throws(ModelError) -> Model {
-    try await load(asset.allowingLinks(as: configuration), configuration)
+    try await load(asset.opened(as: configuration), configuration)
   }
 }
 
@@ -94,15 +98,17 @@ extension ComputePlan {
   public static func load(
     asset: ModelAsset, configuration: ModelConfiguration = ModelConfiguration()
   ) async throws(ModelError) -> ComputePlan {
-    try await load(asset.allowingLinks(as: configuration), configuration)
+    try await load(asset.opened(as: configuration), configuration)
   }
 }
 
 extension ModelAsset {
-  /// Returns the asset, which also follows links if the configuration allows them.
-  func allowingLinks(as configuration: ModelConfiguration) -> ModelAsset {
+  /// Returns the asset, which also follows links if the configuration allows them, and is isolated if the asset or the
+  /// configuration says so.
+  func opened(as configuration: ModelConfiguration) -> ModelAsset {
     var asset = self
     asset.allowsLinks = allowsLinks || configuration.allowsLinks
+    if configuration.isolation == .worker { asset.isolation = .worker }
     return asset
   }
 }

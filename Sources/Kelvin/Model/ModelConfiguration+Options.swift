@@ -37,11 +37,13 @@ extension ModelConfiguration {
       }
       options.watchdog.floor = deviceTimeout.inSeconds
     }
+    options.checksResults = checksDevices
     options.plansEverySize = plansEverySize
     options.limits = limits
     options.lastPass = lastPass
     options.links = links
     options.allowsLinks = allowsLinks
+    options.isolation = isolation
     options.allowsWhatIf = allowsWhatIf
     if !usesCache {
       options.cacheDirectory = nil

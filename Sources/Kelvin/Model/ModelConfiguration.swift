@@ -1,4 +1,5 @@
 public import FoundationEssentials
+public import KelvinIsolation
 
 /// The options for loading and running a model.
 public struct ModelConfiguration: Hashable, Sendable {
@@ -53,9 +54,17 @@ public struct ModelConfiguration: Hashable, Sendable {
   /// The time after which a submission to a device counts as hung; nil for 10 seconds. The time is never less than
   /// several times the submission's expected duration.
   ///
-  /// A device that hangs is not used again in this process. Other devices that the units allow take over, unless
-  /// `isStrict`.
+  /// Compilation and first runs keep limits of their own. A software driver that still computes is not hung.
+  ///
+  /// A device that is lost or hangs is opened anew once. If it fails again, it is not used again in this process, and
+  /// other devices that the units allow take over, unless `isStrict`.
   public var deviceTimeout: Duration?
+  /// Whether devices other than the CPU are checked while the model predicts.
+  ///
+  /// A device then computes a known result after its first prediction in the process, from time to time between
+  /// predictions, and when ``Model/checkDevices()`` is called. A device that computes wrongly is not used again; see
+  /// ``Model/doubtfulPredictions``. The checks take at most 0.5 % of the time of predictions.
+  public var checksDevices = true
   /// Whether the persistent cache is used.
   public var usesCache = true
   /// Whether choices by timing are forbidden, so that results repeat bit for bit; ``tuning`` then has no effect.
@@ -69,6 +78,11 @@ public struct ModelConfiguration: Hashable, Sendable {
   /// Links can lead to any file of this machine, so they are refused by default. A path outside the model's folder is
   /// always refused. The model's own path may always be a link.
   public var allowsLinks = false
+  /// The process in which the model is read first. The default is ``Isolation/standard``.
+  ///
+  /// Images have the isolation ``Isolation/standard``, also those that a model decodes itself. A model in memory cannot
+  /// be isolated.
+  public var isolation = Isolation.standard
   /// The maximum seconds for reading and compiling the model together, and for each prediction; nil for no limit.
   /// Longer work ends with an error of code `limit`, at the next point between two operations.
   public var maximumSeconds: Double?

@@ -30,7 +30,7 @@ package struct ModelInspection: Encodable {
       func documents(_ features: [Feature]) -> [JSONObject] {
         features.map { feature in
           [
-            "name": feature.name, "type": feature.type.text, "isOptional": feature.isOptional,
+            "name": feature.name, "type": feature.typeText, "isOptional": feature.isOptional,
             "summary": feature.summary,
           ]
         }

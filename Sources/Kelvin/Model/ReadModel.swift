@@ -11,15 +11,19 @@ package struct ReadModel: Sendable {
   package let url: URL
   package let program: ModelProgram
 
-  /// - Parameter allowsLinks: whether links among the model's files are followed.
+  /// - Parameters:
+  ///   - allowsLinks: whether links among the model's files are followed.
+  ///   - isolation: the process in which the model is read first.
   /// - Throws: `ModelError` with code `io` if the file cannot be read, `unsupported` for a kind of model that Kelvin
   ///   does not run.
-  package init(contentsOf url: URL, allowsLinks: Bool = false) throws(ModelError) {
-    try self.init(contentsOf: url, allowsLinks: allowsLinks, .current)
+  package init(
+    contentsOf url: URL, allowsLinks: Bool = false, isolation: Isolation = .standard
+  ) throws(ModelError) {
+    try self.init(ModelAsset(url: url, allowsLinks: allowsLinks, isolation: isolation))
   }
 
-  init(contentsOf url: URL, allowsLinks: Bool, _ budget: WorkBudget?) throws(ModelError) {
-    try self.init(ModelAsset(url: url, allowsLinks: allowsLinks), budget)
+  init(contentsOf url: URL, _ configuration: ModelConfiguration, _ budget: WorkBudget?) throws(ModelError) {
+    try self.init(ModelAsset(url: url).opened(as: configuration), budget)
   }
 
   /// - Throws: `ModelError` as `init(contentsOf:allowsLinks:)` does.
@@ -27,7 +31,12 @@ package struct ReadModel: Sendable {
     url = asset.url
     program = try ModelError.wrapping(within: budget) {
       guard let memory = asset.memory else {
-        return try readModel(at: asset.url.relativePath, allowsLinks: asset.allowsLinks)
+        return try readModel(
+          at: asset.url.relativePath, allowsLinks: asset.allowsLinks, isolation: asset.isolation)
+      }
+      guard asset.isolation == .none else {
+        throw ModelError(
+          .unsupported, "a model in memory cannot be isolated; load it from a file, or with isolation 'none'")
       }
       return try readModel(memory.formatted)
     }
@@ -56,7 +65,7 @@ package struct ReadModel: Sendable {
   /// - Throws: `ModelError` as `init(contentsOf:allowsLinks:)` does; `parameters` for a function that the model does
   ///   not have.
   package init?(openSizesOf asset: ModelAsset, _ configuration: ModelConfiguration) throws(ModelError) {
-    try self.init(asset.allowingLinks(as: configuration), configuration.budget)
+    try self.init(asset.opened(as: configuration), configuration.budget)
     let inputs = try function(configuration.functionName).inputs
     guard inputs.contains(where: \.hasOpenSizes), configuration.inputShapes.isEmpty else { return nil }
   }
@@ -76,7 +85,7 @@ extension Feature {
   /// Whether the feature has a size without a default.
   fileprivate var hasOpenSizes: Bool {
     guard case .tensor(_, let dimensions) = type else { return false }
-    return dimensions.contains { $0.standard == nil }
+    return takesAnyShape || dimensions.contains { $0.standard == nil }
   }
 }
 

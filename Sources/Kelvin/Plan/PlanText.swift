@@ -224,11 +224,3 @@ struct PlanText {
     return table.text(width: width)
   }
 }
-
-extension Array where Element: Hashable {
-  /// The elements without duplicates, in order of first appearance.
-  fileprivate var uniqued: [Element] {
-    var seen = Set<Element>()
-    return filter { seen.insert($0).inserted }
-  }
-}

@@ -54,7 +54,7 @@ package struct FileState: Sendable, Hashable {
   var isRegular: Bool { mode & S_IFMT == S_IFREG }
 
   /// The reason why a file is not a regular file.
-  var kind: String {
+  package var kind: String {
     switch mode & S_IFMT {
     case S_IFDIR: "it is a folder, not a file"
     case S_IFIFO: "it is a pipe, not a regular file"

@@ -7,15 +7,23 @@ package final class OpenFile: Sendable {
   package let path: String
   /// The state of the file when it was opened.
   package let state: FileState
-  private let descriptor: Int32
+  /// The open file, which this object closes.
+  package let descriptor: Int32
 
   /// Opens a file by a path from the user, whose links are followed. Opening does not block on a pipe without a
   /// writer or on a device.
   ///
   /// - Throws: `FileError` with the system's reason, or if it is not a regular file.
   package convenience init(_ path: String) throws(FileError) {
-    let descriptor = open(path.pathBytes, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { throw FileError(path: path, action: "open", code: errno) }
+    let descriptor: Int32
+    if let broker = FileBrokers.current {
+      do throws(FolderDescent.Failure) {
+        descriptor = try broker.open(path, below: nil, flags: O_RDONLY | O_NONBLOCK, followsLinks: true)
+      } catch { throw FileError(path: path, action: "open", reason: error.description) }
+    } else {
+      descriptor = open(path.pathBytes, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+      guard descriptor >= 0 else { throw FileError(path: path, action: "open", code: errno) }
+    }
     try self.init(descriptor: descriptor, path: path)
   }
 

@@ -10,7 +10,7 @@ package enum ByteSize {
   /// - Returns: nil unless the string is a number with a unit.
   package static func bytes(_ text: some StringProtocol) -> Double? {
     guard let unit = units.first(where: { text.hasSuffix($0.unit) }),
-      let value = Double(text.dropLast(unit.unit.count)), value.isFinite, value >= 0
+      let value = NumberText.number(text.dropLast(unit.unit.count)), value >= 0
     else { return nil }
     return value * unit.factor
   }

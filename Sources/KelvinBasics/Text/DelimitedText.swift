@@ -23,10 +23,17 @@ package struct DelimitedText {
   package static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
   /// Returns a field as written between commas, quoted if needed.
-  package static func field(_ text: String) -> String { field(text, separator: UInt8(ascii: ",")) }
+  package static func field(_ text: String) -> String { field(text, isSafe: false) }
 
   /// Returns a field as written between separators, quoted if needed.
-  package static func field(_ text: String, separator: UInt8) -> String {
+  ///
+  /// - Parameter isSafe: whether a field that a spreadsheet would take as a formula begins with an apostrophe. A formula
+  ///   begins with `=`, `+`, `-`, `@`, a tab or a carriage return, and is not a number.
+  package static func field(
+    _ text: String, separator: UInt8 = UInt8(ascii: ","), isSafe: Bool = false
+  ) -> String {
+    let isFormula = text.utf8.first.map("=+-@\t\r".utf8.contains) ?? false
+    if isSafe, isFormula, NumberText.number(text) == nil { return field("'\(text)", separator: separator) }
     let special = ["\"", "\r", "\n", Unicode.Scalar(separator)]
     guard text.unicodeScalars.contains(where: special.contains) else { return text }
     var quoted = String.UnicodeScalarView()

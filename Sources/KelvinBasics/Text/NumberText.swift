@@ -1,10 +1,14 @@
-/// Parsing of numbers in files.
+/// Parsing of the numbers that people write in tables and options.
+///
+/// A number is an optional sign, decimal digits with at most one point, and an optional exponent: `12`, `-0.5`, `+.5`,
+/// `1e-3`. Everything else is not a number: no hexadecimal digits, words, separators of thousands or further characters.
 package enum NumberText {
-  /// Parses a decimal number (`-1.5e3`) or another form that Swift's `Double` accepts (`inf`, `nan`, `0x1p3`), with
-  /// optional spaces around it. Returns the nearest float64.
+  /// Parses a number with optional spaces and tabs around it. Returns the nearest float64, an infinite one beyond the
+  /// range of float64.
   package static func double(_ bytes: UnsafeBufferPointer<UInt8>) -> Double? {
     let text = trimmed(bytes)
-    return decimal(text) ?? Double(String(decoding: text, as: UTF8.self))
+    if let number = decimal(text) { return number }
+    return isNumber(text) ? Double(String(decoding: text, as: UTF8.self)) : nil
   }
 
   /// Parses an integer; a fraction of zeros (`3.0`) is accepted.
@@ -13,6 +17,56 @@ package enum NumberText {
     if let number = Int64(String(decoding: text, as: UTF8.self)) { return number }
     guard let number = double(bytes), number == number.rounded(), number.magnitude <= 0x1p53 else { return nil }
     return Int64(number)
+  }
+
+  /// Parses a number without spaces around it; nil also beyond the range of float64.
+  package static func number(_ text: some StringProtocol) -> Double? {
+    let bytes = Array(text.utf8)
+    return bytes.withUnsafeBufferPointer { bytes in
+      isNumber(bytes) ? double(bytes).flatMap { $0.isFinite ? $0 : nil } : nil
+    }
+  }
+
+  /// Parses the words with which Kelvin writes float64 values that are not finite: `inf`, `-inf`, `nan`, and `NaN`.
+  package static func word(_ bytes: UnsafeBufferPointer<UInt8>) -> Double? {
+    switch String(decoding: trimmed(bytes), as: UTF8.self) {
+    case "inf": .infinity
+    case "-inf": -.infinity
+    case "nan", "NaN": .nan
+    default: nil
+    }
+  }
+
+  private static func isNumber(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+    var rest = text[...]
+    func skipSign() { if let first = rest.first, "+-".utf8.contains(first) { rest = rest.dropFirst() } }
+    /// Removes the digits at the start, and returns how many.
+    func skipDigits() -> Int {
+      let digits = rest.prefix { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+      rest = rest.dropFirst(digits.count)
+      return digits.count
+    }
+    skipSign()
+    var count = skipDigits()
+    if rest.first == UInt8(ascii: ".") {
+      rest = rest.dropFirst()
+      count += skipDigits()
+    }
+    guard count > 0 else { return false }
+    guard let mark = rest.first else { return true }
+    guard "eE".utf8.contains(mark) else { return false }
+    rest = rest.dropFirst()
+    skipSign()
+    return skipDigits() > 0 && rest.isEmpty
+  }
+
+  /// Parses a boolean as people and Python write it.
+  package static func boolean(_ text: some StringProtocol) -> Bool? {
+    switch text {
+    case "true", "True", "TRUE": true
+    case "false", "False", "FALSE": false
+    default: nil
+    }
   }
 
   /// The powers of ten that float64 represents exactly.

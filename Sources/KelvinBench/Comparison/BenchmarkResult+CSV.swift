@@ -8,11 +8,13 @@ extension BenchmarkResult {
   /// `disturbed` is 1 when other processes took processor time in the sample's round; such a sample is ignored if
   /// enough other rounds remain. `at` is the time since the configuration's load began, and `thermal` the machine's
   /// state then.
-  package func csv() -> String {
+  ///
+  /// - Parameter isSafe: Whether labels that a spreadsheet would take as formulas begin with an apostrophe.
+  package func csv(isSafe: Bool = false) -> String {
     var lines = ["configuration,phase,index,round,seconds,at,disturbed,thermal"]
     for configuration in configurations {
       var indices: [BenchmarkSample.Phase: Int] = [:]
-      let label = DelimitedText.field(configuration.label)
+      let label = DelimitedText.field(configuration.label, isSafe: isSafe)
       for sample in configuration.samples {
         let index = indices[sample.phase, default: 0]
         indices[sample.phase] = index + 1

@@ -204,7 +204,8 @@ package final class BenchmarkRunner {
         level: workload.level(of: phase)
       )?.isDecided ?? true
     }
-    while !isOverdue(after: round), log.wantsAnother || (!log.isCutShort && !isDecided() && log.extend()) {
+    let phaseEnd = options.phaseLimit.map { began + $0 * Double(max(candidates.count, 1)) } ?? .infinity
+    while !isOverdue(after: round, phaseEnd), log.wantsAnother || (!log.isCutShort && !isDecided() && log.extend()) {
       // An undecided phase may end as planned or be doubled; a factor of 1.4 is within a third of both.
       if log.planned > planned {
         live.extend(to: 2)
@@ -230,13 +231,18 @@ package final class BenchmarkRunner {
           "\(live.phase): \(round) of \(planned) rounds fitted into twice the time that they take on a quiet machine;"
             + " intervals are wider"))
     }
+    if isOverdue(after: round, phaseEnd), clock.now() >= phaseEnd, round < planned {
+      journal.add(
+        .note(
+          "\(live.phase): \(round) of \(planned) rounds, because they took \(HumanReadable.seconds(clock.now() - began));"
+            + " --rounds \(planned) measures all"))
+    }
     journal.add(.completed(phase: phase))
   }
 
   /// Whether the time has passed and the comparison has its minimum of rounds.
-  private func isOverdue(after rounds: Int) -> Bool {
-    guard let endsBy = options.endsBy else { return false }
-    return rounds >= PairedComparison.fewestPairs && clock.now() >= endsBy
+  private func isOverdue(after rounds: Int, _ phaseEnd: Double) -> Bool {
+    rounds >= PairedComparison.fewestPairs && clock.now() >= min(options.endsBy ?? .infinity, phaseEnd)
   }
 
   /// Measures warm inferences as MLPerf's SingleStream issues them: each begins when the previous one ends. Each round

@@ -75,6 +75,9 @@ package struct BenchmarkOptions {
   /// The time on the benchmark's clock after which only the rounds that a comparison needs are run; nil for all rounds
   /// of the workload.
   package var endsBy: Double?
+  /// The seconds of a phase, for each configuration, after which only the rounds that a comparison needs are run; nil
+  /// for all rounds of the workload.
+  package var phaseLimit: Double?
   /// The machine whose heat is simulated for a stream; nil to observe this machine.
   package var simulatedHeat: (envelope: ThermalEnvelope, speed: Double)?
   /// Creates the background load; nil for threads of this process.

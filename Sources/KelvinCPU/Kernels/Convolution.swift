@@ -6,7 +6,6 @@ extension KernelTable<CPUContext, CPUKernel> {
   mutating func addConvolution() {
     addOffers(Convolution.self) { (op, context) throws(DeviceError) in
       try context.requireArithmetic()
-      try context.requireConstant(1, "weights")
       let window = try context.window(op.window, input: context.inputs[0].shape, output: context.outputs[0].shape)
       if context.inputs[1].shape[1] == 1, op.groups > 1 { return try depthwiseOffers(op, context, window) }
       return try convolutionOffers(op, context, window)
@@ -17,8 +16,15 @@ extension KernelTable<CPUContext, CPUKernel> {
 private func convolutionOffers(
   _ op: Convolution, _ context: CPUContext, _ window: ck_window
 ) throws(DeviceError) -> [KernelOffer<CPUKernel>] {
-  if let blocks = context.blocks, let rounded = try roundedOffers(op, context, window, blocks) { return rounded }
   var offers = [KernelOffer(product(op, context, window), "windows")]
+  guard context.isConstant(1) else { return offers }
+  if op.window.rank > 2 {
+    if op.groups == 1, context.isPointwise(op.window), context.hasRows {
+      offers.append(op.offerOnRows(context, context.variant.products, extraCost: 0))
+    }
+    return offers
+  }
+  if let blocks = context.blocks, let rounded = try roundedOffers(op, context, window, blocks) { return rounded }
   if op.groups > 1 {
     guard let blocks = context.blocks, op.fitBlocks(context) else { return offers }
     offers[0].extraCost = Double(context.outputs[0].count * op.window.count)
@@ -102,7 +108,9 @@ private func depthwiseOffers(
   _ op: Convolution, _ context: CPUContext, _ window: ck_window
 ) throws(DeviceError) -> [KernelOffer<CPUKernel>] {
   var offers = [KernelOffer(try depthwise(op, context, window), "depthwise")]
-  if let blocks = context.blocks, context.inputs[0].shape[1] == context.outputs[0].shape[1] {
+  if let blocks = context.blocks, context.inputs[0].shape[1] == context.outputs[0].shape[1], op.window.rank <= 2,
+    context.isConstant(1)
+  {
     // Vectors along short rows are rarely full.
     offers[0].extraCost = Double(context.outputs[0].count * op.window.count) / 9
     let layouts = KernelLayouts(reads: [blocks, .dense] + op.epilogue.layouts(in: blocks), writes: [blocks])
@@ -144,23 +152,23 @@ extension Epilogue {
 }
 
 /// Returns a convolution as a product of the weights with the windows of the image, which are packed while they are
-/// read.
+/// read. Weights that are not constant are packed first.
 private func product(_ op: Convolution, _ context: CPUContext, _ window: ck_window) -> CPUKernel {
   let (x, weights) = (context.inputs[0].shape, context.inputs[1].shape)
   let rows = weights[0] / op.groups
   let depth = weights[1] * op.window.count
   let products = context.variant.products
-  let packedCount = ck_packed_rows_count(rows, depth, products.type)
+  let packing = RowPacking(rows: rows, depth: depth, groups: op.groups, products)
   let epilogue = CPUEpilogue(op.epilogue, from: 2, context.variant)
 
   var arguments = ck_gemm_args()
   arguments.rows = rows
-  arguments.columns = window.out_height * window.out_width
+  arguments.columns = window.outputCount
   arguments.depth = depth
   arguments.batches = x[0] * op.groups
-  arguments.a_step = packedCount
+  arguments.a_step = packing.count
   arguments.a_period = op.groups
-  arguments.b_step = weights[1] * window.height * window.width
+  arguments.b_step = weights[1] * window.inputCount
   arguments.c_step = rows * arguments.columns
   arguments.c_row_stride = arguments.columns
   arguments.kind = context.isPointwise(op.window) ? ck_columns_strided : ck_columns_of_image
@@ -180,9 +188,11 @@ private func product(_ op: Convolution, _ context: CPUContext, _ window: ck_wind
   schedule.apply(to: &arguments)
 
   let run = sgemm == nil ? products.kernels.gemm : context.variant.kernels.gemm_blas
+  let isConstant = context.isConstant(1)
   var kernel = CPUKernel { [arguments] operands, list in
     var arguments = arguments
-    arguments.a = sgemm == nil ? operands.packed(0) : operands.floats(1)
+    arguments.a =
+      sgemm != nil ? operands.floats(1) : isConstant ? operands.packed(0) : packing.record(operands, list)
     arguments.b = operands.floats(0)
     arguments.c = operands.result()
     arguments.epilogue = epilogue.arguments(operands, biasAlongRows: true)
@@ -190,20 +200,11 @@ private func product(_ op: Convolution, _ context: CPUContext, _ window: ck_wind
   }
   kernel.threadByteCount = schedule.threadByteCount
   guard sgemm == nil else { return kernel }
-  let pack = products.kernels.pack_rows
-  kernel.packs = [
-    CPUPack(
-      inputs: [1], layout: "gemm-f32-\(ck_gemm_rows)" + (op.groups == 1 ? "" : "-groups-\(op.groups)"),
-      byteCount: 4 * packedCount * op.groups
-    ) { target, weights in
-      weights[0].withUnsafeBufferPointer { source in
-        var arguments = ck_pack_rows_args(
-          x: source.baseAddress, y: target.bindMemory(to: Float.self).baseAddress, rows: rows, depth: depth,
-          row_stride: depth, depth_stride: 1, x_step: rows * depth, y_step: packedCount)
-        pack?(&arguments, 0, op.groups * parts(rows, of: Int(ck_gemm_rows)), nil)
-      }
-    }
-  ]
+  if isConstant {
+    kernel.packs = [packing.pack("gemm-f32-\(ck_gemm_rows)" + (op.groups == 1 ? "" : "-groups-\(op.groups)"))]
+  } else {
+    kernel.temporaries = [packing.byteCount]
+  }
   return kernel
 }
 
@@ -213,7 +214,7 @@ private func depthwise(
   let (x, y) = (context.inputs[0].shape, context.outputs[0].shape)
   let epilogue = CPUEpilogue(op.epilogue, from: 2, context.variant)
   let run = context.variant.kernels.depthwise
-  let area = window.out_height * window.out_width
+  let area = window.outputCount
   var window = window
   var kernel = CPUKernel { [window] operands, list in
     let arguments = ck_depthwise_args(

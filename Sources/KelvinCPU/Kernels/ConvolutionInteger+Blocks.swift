@@ -7,7 +7,8 @@ extension ConvolutionInteger {
   func blockedOffers(
     _ context: CPUContext, _ window: ck_window, isDepthwise: Bool
   ) throws(DeviceError) -> [KernelOffer<CPUKernel>] {
-    guard let blocks = context.blocks, context.isConstant(1), requantization != nil else { return [] }
+    guard let blocks = context.blocks, context.isConstant(1), requantization != nil, self.window.rank <= 2
+    else { return [] }
     func offer(_ kernel: CPUKernel, _ key: String, reads layout: ValueLayout) -> KernelOffer<CPUKernel> {
       KernelOffer(kernel, key, KernelLayouts(reads: [layout], writes: [blocks]))
     }

@@ -6,7 +6,8 @@ extension KernelTable<CPUContext, CPUKernel> {
   mutating func addConvolutionInteger() {
     addOffers(ConvolutionInteger.self) { (op, context) throws(DeviceError) in
       let window = try context.window(op.window, input: context.inputs[0].shape, output: context.outputs[0].shape)
-      let isDepthwise = context.inputs[1].shape[1] == 1 && op.groups > 1
+      // The depthwise kernel reads planes.
+      let isDepthwise = context.inputs[1].shape[1] == 1 && op.groups > 1 && op.window.rank <= 2
       var offer = KernelOffer(isDepthwise ? try depthwise(op, context, window) : product(op, context, window))
       let onBlocks = try op.blockedOffers(context, window, isDepthwise: isDepthwise)
       if !onBlocks.isEmpty {
@@ -44,12 +45,12 @@ private func product(_ op: ConvolutionInteger, _ context: CPUContext, _ window: 
 
   var arguments = ck_integer_gemm_args()
   arguments.rows = rows
-  arguments.columns = window.out_height * window.out_width
+  arguments.columns = window.outputCount
   arguments.depth = depth
   arguments.batches = x[0] * op.groups
   arguments.a_step = packedCount
   arguments.a_period = op.groups
-  arguments.b_step = weights[1] * window.height * window.width
+  arguments.b_step = weights[1] * window.inputCount
   arguments.c_step = rows * arguments.columns
   arguments.kind = context.isPointwise(op.window) ? ck_columns_strided : ck_columns_of_image
   arguments.b_row_stride = arguments.columns

@@ -59,7 +59,7 @@ struct OutputPhase {
         let window = ck_window(
           height: input[2], width: input[3], kernel_height: y.taps.count, kernel_width: x.taps.count, stride_y: 1,
           stride_x: 1, dilation_y: 1, dilation_x: 1, before_y: y.before, before_x: x.before, out_height: y.outputs,
-          out_width: x.outputs)
+          out_width: x.outputs, slices: .one)
         phases.append(OutputPhase(y: y, x: x, window: window))
       }
     }

@@ -6,9 +6,10 @@ extension KernelTable<CPUContext, CPUKernel> {
   mutating func addConvolutionTranspose() {
     addOffers(ConvolutionTranspose.self) { (op, context) throws(DeviceError) in
       try context.requireArithmetic()
-      try context.requireConstant(1, "weights")
       var dense = KernelOffer(try op.folding(context), "fold")
-      guard let blocks = context.blocks, let phases = OutputPhase.all(of: op, context) else { return [dense] }
+      guard let blocks = context.blocks, context.isConstant(1), let phases = OutputPhase.all(of: op, context) else {
+        return [dense]
+      }
       let products = context.products
       // This fails if the rows of a band are too wide for the scratch.
       guard let kernel = try? op.onBlocks(context, phases, products) else { return [dense] }
@@ -30,16 +31,16 @@ extension ConvolutionTranspose {
     var window = try context.window(self.window, input: x, output: y)
     let rows = context.inputs[1].shape[1] * self.window.count
     let depth = x[1] / groups
-    let columns = window.height * window.width
+    let columns = window.inputCount
     let products = context.variant.products
-    let packedCount = ck_packed_rows_count(rows, depth, products.type)
+    let packing = RowPacking(rows: rows, depth: depth, groups: groups, isTransposed: true, products)
 
     var arguments = ck_gemm_args()
     arguments.rows = rows
     arguments.columns = columns
     arguments.depth = depth
     arguments.batches = groups
-    arguments.a_step = packedCount
+    arguments.a_step = packing.count
     arguments.a_period = groups
     arguments.b_step = depth * columns
     arguments.c_step = rows * columns
@@ -63,38 +64,28 @@ extension ConvolutionTranspose {
       width: kernels.gemm_width, depthLimit: sgemm == nil ? ProductSchedule.depthLimit : depth)
     schedule.apply(to: &arguments)
 
+    let isConstant = context.isConstant(1)
     var kernel = CPUKernel { [arguments, window] operands, list in
+      var arguments = arguments
+      arguments.a =
+        sgemm != nil ? operands.floats(1) : isConstant ? operands.packed(0) : packing.record(operands, list)
       for image in 0..<x[0] {
-        var arguments = arguments
-        arguments.a = sgemm == nil ? operands.packed(0) : operands.floats(1)
         arguments.b = operands.floats(0).map { $0 + image * x[1] * columns }
-        arguments.c = operands.temporary(0)
+        arguments.c = operands.temporaries[operands.temporaries.count - 1].assumingMemoryBound(to: Float.self)
         list.add(
           sgemm == nil ? products.kernels.gemm : kernels.gemm_blas, arguments, items: schedule.items, cost: 1 << 20)
-        let area = window.out_height * window.out_width
+        let area = window.outputCount
         let fold = ck_fold_args(
-          x: UnsafePointer(operands.temporary(0)), y: operands.result() + image * y[1] * area, window: window)
+          x: UnsafePointer(arguments.c), y: operands.result() + image * y[1] * area, window: window)
         list.add(
           kernels.fold, fold, items: y[1],
           cost: area + columns * self.window.count)
       }
     }
-    kernel.temporaries = [4 * groups * rows * columns]
+    kernel.temporaries = (sgemm == nil && !isConstant ? [packing.byteCount] : []) + [4 * groups * rows * columns]
     kernel.threadByteCount = max(schedule.threadByteCount, 4 * kernels.fold_elements(&window))
-    guard sgemm == nil else { return kernel }
-    kernel.packs = [
-      CPUPack(
-        inputs: [1], layout: "gemm-transposed-f32-\(ck_gemm_rows)-groups-\(groups)",
-        byteCount: 4 * packedCount * groups
-      ) { target, weights in
-        weights[0].withUnsafeBufferPointer { source in
-          var packing = ck_pack_rows_args(
-            x: source.baseAddress, y: target.bindMemory(to: Float.self).baseAddress, rows: rows, depth: depth,
-            row_stride: 1, depth_stride: rows, x_step: rows * depth, y_step: packedCount)
-          products.kernels.pack_rows?(&packing, 0, groups * parts(rows, of: Int(ck_gemm_rows)), nil)
-        }
-      }
-    ]
+    guard sgemm == nil, isConstant else { return kernel }
+    kernel.packs = [packing.pack("gemm-transposed-f32-\(ck_gemm_rows)-groups-\(groups)")]
     return kernel
   }
 }

@@ -6,8 +6,8 @@ extension KernelTable<CPUContext, CPUKernel> {
   mutating func addLinear() {
     addOffers(Linear.self) { (op, context) throws(DeviceError) in
       try context.requireArithmetic()
-      try context.requireConstant(1, "weights")
       let rows = context.outputs[0].shape.dimensions.dropLast().reduce(1, *)
+      guard context.isConstant(1) else { return [KernelOffer(computedProduct(rows: rows, op.epilogue, context))] }
       let products = context.products
       return [
         KernelOffer(
@@ -70,6 +70,18 @@ extension CPUKernel {
   }
 }
 
+/// Returns the product of rows and weights that the graph computes.
+private func computedProduct(rows: Int, _ epilogue: Epilogue, _ context: CPUContext) -> CPUKernel {
+  let weights = context.inputs[1].shape
+  let (columns, depth) = (weights[0], weights[1])
+  let epilogue = CPUEpilogue(epilogue, from: 2, context.variant)
+  if let sgemm = context.variant.sgemm {
+    return product(rows: rows, columns: columns, depth: depth, epilogue, context, by: sgemm)
+  }
+  return product(
+    rows: rows, columns: columns, depth: depth, epilogue, context, context.variant.products, packsColumns: true)
+}
+
 private func vectorProduct(
   columns: Int, depth: Int, _ epilogue: CPUEpilogue, _ products: CPUProducts
 ) -> CPUKernel {
@@ -82,9 +94,13 @@ private func vectorProduct(
   }
 }
 
-/// Returns a product that packs the rows of x first; the weights are already packed.
+/// Returns a product that packs the rows of x first.
+///
+/// - Parameter packsColumns: whether the columns, the second input's rows, are packed as well; otherwise the weights
+///   are already packed.
 private func product(
-  rows: Int, columns: Int, depth: Int, _ epilogue: CPUEpilogue, _ context: CPUContext, _ products: CPUProducts
+  rows: Int, columns: Int, depth: Int, _ epilogue: CPUEpilogue, _ context: CPUContext, _ products: CPUProducts,
+  packsColumns: Bool = false
 ) -> CPUKernel {
   let (kernels, words) = (products.kernels, products.words(depth))
   var packing = ck_pack_rows_args()
@@ -99,9 +115,12 @@ private func product(
   arguments.batches = 1
   arguments.a_period = 1
   arguments.c_row_stride = columns
-  arguments.kind = ck_columns_packed
+  arguments.kind = packsColumns ? ck_columns_strided : ck_columns_packed
+  arguments.b_row_stride = 1
+  arguments.b_column_stride = depth
   let schedule = ProductSchedule(
-    rows: rows, columns: columns, depth: words, batches: 1, threads: context.threads, width: Int(ck_gemm_packed_width))
+    rows: rows, columns: columns, depth: words, batches: 1, threads: context.threads,
+    width: packsColumns ? context.variant.kernels.gemm_width : Int(ck_gemm_packed_width))
   schedule.apply(to: &arguments)
   var kernel = CPUKernel { [packing, arguments] operands, list in
     var (packing, arguments) = (packing, arguments)
@@ -110,11 +129,12 @@ private func product(
     list.add(
       kernels.pack_rows, packing, items: parts(rows, of: Int(ck_gemm_rows)), cost: depth * Int(ck_gemm_rows))
     arguments.a = UnsafePointer(operands.temporary(0))
-    arguments.b = operands.packed(0)
+    arguments.b = packsColumns ? operands.floats(1) : operands.packed(0)
     arguments.c = operands.result()
     arguments.epilogue = epilogue.arguments(operands, biasAlongRows: false)
     list.add(kernels.gemm, arguments, items: schedule.items, cost: 1 << 20)
   }
+  if packsColumns { kernel.threadByteCount = schedule.threadByteCount }
   kernel.temporaries = [4 * ck_packed_rows_count(rows, depth, products.type)]
   return kernel
 }

@@ -8,31 +8,92 @@ extension KernelTable<CPUContext, CPUKernel> {
       if context.inputs[0].scalar.isByte { return try integerPools(op, context) }
       try context.requireArithmetic()
       let (x, y) = (context.inputs[0].shape, context.outputs[0].shape)
-      var window = try context.window(op.window, input: x, output: y)
+      let window = try context.window(op.window, input: x, output: y)
       let includesPadding = op.function == .averageIncludingPadding
       let counts = (0..<op.window.rank).map { axis in
         op.window.counts(axis, input: x[axis + 2], output: y[axis + 2], includesPadding: includesPadding)
       }
-      let run = context.variant.kernels.window_pool
-      let planes = window.out_height * window.out_width == 0 ? 0 : x[0] * x[1]
-      var kernel = CPUKernel { [window] operands, list in
-        let arguments = ck_window_pool_args(
-          x: operands.floats(0), y: operands.result(),
-          function: op.function == .maximum ? ck_pool_maximum : ck_pool_average, window: window,
-          row_counts: list.array(counts.count == 2 ? counts[0] : [1]),
-          column_counts: list.array(counts[counts.count - 1]))
-        list.add(
-          run, arguments, items: planes,
-          cost: window.out_height * window.out_width * window.kernel_height * window.kernel_width)
-      }
-      kernel.threadByteCount = try context.scratch(for: &window)
-      guard let blocks = context.blocks else { return [KernelOffer(kernel)] }
+      let kernel = try pool(op, context, window, counts)
+      // On blocks every tap is read; the dense kernel joins the taps of long windows.
+      guard let blocks = context.blocks, op.window.rank <= 2, op.window.kernel.allSatisfy({ $0 <= longestOnBlocks })
+      else { return [KernelOffer(kernel)] }
       return [
         KernelOffer(kernel, extraCost: Double(context.outputs[0].count)),
         KernelOffer(
           poolOnBlocks(op, context, window, counts), "blocks", KernelLayouts(reads: [blocks], writes: [blocks])),
       ]
     }
+  }
+}
+
+private let longestOnBlocks = 8
+
+/// Returns a pool of the windows in each plane, and, for three axes, of the results along the slices.
+private func pool(
+  _ op: Pool, _ context: CPUContext, _ window: ck_window, _ counts: [[Float]]
+) throws(DeviceError) -> CPUKernel {
+  let x = context.inputs[0].shape
+  let run = context.variant.kernels.window_pool
+  let passes = window.passes(planes: x[0] * x[1])
+  let planar = counts.suffix(2)
+  let arguments = passes.map { pass in
+    ck_window_pool_args(
+      x: nil, y: nil, function: op.function == .maximum ? ck_pool_maximum : ck_pool_average, window: pass.window,
+      row_counts: nil, column_counts: nil)
+  }
+  let ones = [Float](repeating: 1, count: passes[passes.count - 1].window.out_width)
+  let rowCounts = [planar.count == 2 ? planar[planar.startIndex] : [1], counts[0]]
+  let columnCounts = [planar[planar.endIndex - 1], ones]
+  var kernel = CPUKernel { operands, list in
+    for (index, pass) in passes.enumerated() {
+      var arguments = arguments[index]
+      arguments.x = index == 0 ? operands.floats(0) : UnsafePointer(operands.temporary(0))
+      arguments.y = index == passes.count - 1 ? operands.result() : operands.temporary(0)
+      arguments.row_counts = list.array(rowCounts[index])
+      arguments.column_counts = list.array(columnCounts[index])
+      list.add(run, arguments, items: pass.items, cost: pass.cost)
+    }
+  }
+  var byteCount = 0
+  for pass in passes {
+    var window = pass.window
+    byteCount = max(byteCount, 4 * context.variant.kernels.pool_elements(&window))
+  }
+  try context.checkScratch(byteCount)
+  kernel.threadByteCount = byteCount
+  kernel.temporaries = passes.dropLast().map { 4 * $0.count }
+  return kernel
+}
+
+/// A pool of the windows of planes.
+private struct PoolPass {
+  var window: ck_window
+  var planes: Int
+
+  var count: Int { planes * window.out_height * window.out_width }
+  var items: Int { count == 0 ? 0 : planes }
+  var cost: Int { window.out_height * window.out_width * (window.kernel_height + window.kernel_width) }
+}
+
+extension ck_window {
+  /// Returns the pool of every slice and, unless each slice is a result, the pool of these along the slices.
+  fileprivate func passes(planes: Int) -> [PoolPass] {
+    var planar = self
+    planar.slices = .one
+    let ofSlices = PoolPass(window: planar, planes: planes * slices.size)
+    guard slices.kernel > 1 || slices.out != slices.size else { return [ofSlices] }
+    var across = ck_window()
+    across.height = slices.size
+    across.kernel_height = slices.kernel
+    across.stride_y = slices.stride
+    across.dilation_y = slices.dilation
+    across.before_y = slices.before
+    across.out_height = slices.out
+    across.width = out_height * out_width
+    across.out_width = across.width
+    (across.kernel_width, across.stride_x, across.dilation_x) = (1, 1, 1)
+    across.slices = .one
+    return [ofSlices, PoolPass(window: across, planes: planes)]
   }
 }
 
@@ -62,63 +123,31 @@ private func integerPools(_ op: Pool, _ context: CPUContext) throws(DeviceError)
   let (x, y) = (context.inputs[0].shape, context.outputs[0].shape)
   let window = try context.window(op.window, input: x, output: y)
   let isSigned = context.inputs[0].scalar == .int8
-  func kernel(_ run: ck_run?, planes: Int, lanes: Int) -> CPUKernel {
-    CPUKernel { operands, list in
-      let arguments = ck_integer_pool_args(
-        x: operands.bytes(0), y: operands.outputs[0].assumingMemoryBound(to: UInt8.self), is_signed: isSigned,
-        window: window)
-      let area = window.out_height * window.out_width
-      list.add(run, arguments, items: area == 0 ? 0 : planes, cost: area * op.window.count * lanes / 16)
+  func kernel(_ run: ck_run?, _ passes: [PoolPass], lanes: Int) -> CPUKernel {
+    var kernel = CPUKernel { operands, list in
+      for (index, pass) in passes.enumerated() {
+        let isLast = index == passes.count - 1
+        let arguments = ck_integer_pool_args(
+          x: index == 0
+            ? operands.bytes(0) : UnsafePointer(operands.temporaries[0].assumingMemoryBound(to: UInt8.self)),
+          y: (isLast ? operands.outputs[0] : operands.temporaries[0]).assumingMemoryBound(to: UInt8.self),
+          is_signed: isSigned, window: pass.window)
+        list.add(run, arguments, items: pass.items, cost: pass.cost * lanes / 16)
+      }
     }
+    kernel.temporaries = passes.dropLast().map(\.count)
+    return kernel
   }
-  let dense = kernel(context.integers.pool, planes: x[0] * x[1], lanes: 16)
-  guard let blocks = context.blocks else { return [KernelOffer(dense)] }
+  let dense = kernel(context.integers.pool, window.passes(planes: x[0] * x[1]), lanes: 16)
+  guard let blocks = context.blocks, op.window.rank <= 2 else { return [KernelOffer(dense)] }
   let blocked = BlockedShape(y, lanes: context.variant.kernels.lanes)
   let onBlocks = kernel(
-    context.integers.blocked_pool, planes: blocked.batch * blocked.blocks, lanes: blocked.lanes)
+    context.integers.blocked_pool, [PoolPass(window: window, planes: blocked.batch * blocked.blocks)],
+    lanes: blocked.lanes)
   return [
     KernelOffer(dense, extraCost: Double(y.count)),
     KernelOffer(onBlocks, "blocks", KernelLayouts(reads: [blocks], writes: [blocks])),
   ]
-}
-
-extension CPUContext {
-  private static let longestReach = 1 << 24
-  private static let scratchLimit = 64 << 20
-
-  /// Returns the bytes of scratch in which a thread keeps the padded rows that one row of windows covers.
-  func scratch(for window: inout ck_window) throws(DeviceError) -> Int {
-    let byteCount = 4 * variant.kernels.window_elements(&window)
-    try checkScratch(byteCount)
-    return byteCount
-  }
-
-  func checkScratch(_ byteCount: Int) throws(DeviceError) {
-    guard byteCount <= Self.scratchLimit else {
-      throw unsupported("windows that cover \(byteCount) bytes of padded input, more than \(Self.scratchLimit)")
-    }
-  }
-
-  /// Returns a window of one or two axes, as the kernels see it.
-  func window(_ window: Window, input: Shape, output: Shape) throws(DeviceError) -> ck_window {
-    guard window.rank <= 2 else { throw unsupported("windows of \(window.rank) axes") }
-    for axis in 0..<window.rank where (window.kernel[axis] - 1) * window.dilations[axis] > Self.longestReach {
-      throw unsupported("windows that reach over more than \(Self.longestReach) elements")
-    }
-    func pair(_ values: [Int], _ first: Int) -> (y: Int, x: Int) {
-      values.count == 2 ? (values[0], values[1]) : (first, values[0])
-    }
-    let size = pair(Array(input.dimensions.dropFirst(2)), 1)
-    let out = pair(Array(output.dimensions.dropFirst(2)), 1)
-    let kernel = pair(window.kernel, 1)
-    let stride = pair(window.strides, 1)
-    let dilation = pair(window.dilations, 1)
-    let before = pair(window.before, 0)
-    return ck_window(
-      height: size.y, width: size.x, kernel_height: kernel.y, kernel_width: kernel.x, stride_y: stride.y,
-      stride_x: stride.x, dilation_y: dilation.y, dilation_x: dilation.x, before_y: before.y, before_x: before.x,
-      out_height: out.y, out_width: out.x)
-  }
 }
 
 extension Window {

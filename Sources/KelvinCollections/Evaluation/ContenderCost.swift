@@ -14,6 +14,8 @@ public struct CandidateCost: Hashable, Sendable, Codable {
   public var peakMemory: Int?
   /// The time that each device works on one answer, in seconds, by device identifier; empty where it was not measured.
   public var devices: [String: Double]
+  /// Messages about devices that failed during the measurement. ``devices`` are then the ones that took over.
+  public var notes: [String] = []
 
   /// Creates a cost from known figures.
   ///
@@ -51,6 +53,7 @@ public struct CandidateCost: Hashable, Sendable, Codable {
     // Read before further work of the process raises the peak.
     peakMemory = isAlone ? Model.peakResidentByteCount : nil
     do throws(ModelError) { devices = try request.model.deviceSeconds() } catch { throw .prediction(error) }
+    notes = request.model.outages
   }
 
   /// Each device's share of the work, the busiest first: `vulkan:0 80 %, cpu 20 %`. A single device appears by its name

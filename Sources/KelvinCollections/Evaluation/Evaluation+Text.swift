@@ -25,7 +25,9 @@ extension Evaluation {
     }
     let droppable = Self.measures.dropFirst().reversed().map { $0.name.uppercased() }
     let lines = table.lines(width: 80, leavingOut: droppable) + ["", subject]
-    let devices = costs.enumerated().filter { $1.devices.count > 1 }.map { "\(names[$0]) runs on \($1.placement)" }
+    let devices = costs.enumerated().filter { $1.devices.count > 1 || !$1.notes.isEmpty }.map {
+      "\(names[$0]) runs on \($1.placement)"
+    }
     // Of many contenders, only the recommended one gets notes.
     let noted = contenders.count > Self.mostNoted ? [verdict?.chosen ?? 0] : Array(contenders.indices)
     let compared = comparisonLines

@@ -121,6 +121,14 @@ public protocol EvaluationDataset: Sendable {
 public protocol EvaluationExample: Sendable {
   /// The example's name: an image's path.
   var name: String { get }
+  /// The folder in which a data set found the example's files. No link below it is followed. Nil if the user or a
+  /// document of theirs names the files.
+  var folder: String? { get }
+}
+
+extension EvaluationExample {
+  /// No folder.
+  public var folder: String? { nil }
 }
 
 /// A model to evaluate, with its display name.

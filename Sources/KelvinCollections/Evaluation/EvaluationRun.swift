@@ -86,7 +86,9 @@ struct EvaluationRun<Outcome: Sendable> {
 extension Evaluation where Request.Question == DecodedImage {
   /// Decodes the image at the example's path.
   public static func question(of example: Dataset.Example) throws(VisionError) -> DecodedImage {
-    do throws(ImageError) { return try ImageFile.decode(path: example.name) } catch { throw .image(error) }
+    do throws(ImageError) { return try ImageFile.decode(path: example.name, below: example.folder) } catch {
+      throw .image(error)
+    }
   }
 
   /// Returns the upright image without annotations.

@@ -24,7 +24,8 @@ struct AdviseCommand: ParsableCommand, ModelCommand {
   var photo = false
 
   @Option(
-    help: ArgumentHelp("Recommend a configuration for a stream of this many frames per second.", valueName: "fps"))
+    help: ArgumentHelp("Recommend a configuration for a stream of this many frames per second.", valueName: "fps"),
+    transform: decimalNumber)
   var stream: Double?
 
   @Flag(help: "Recommend a configuration for the highest throughput.")

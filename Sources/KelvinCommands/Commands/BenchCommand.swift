@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 import Kelvin
+import KelvinBasics
 import KelvinMeasuring
 
 struct BenchCommand: ParsableCommand, ModelCommand {
@@ -23,13 +24,13 @@ struct BenchCommand: ParsableCommand, ModelCommand {
     help: ArgumentHelp("The workload: one-shot, stream, throughput, tokens, or a .json file.", valueName: "workload"))
   var workload: String = "one-shot"
 
-  @Option(help: ArgumentHelp("The number of frames per second of a stream.", valueName: "n"))
+  @Option(help: ArgumentHelp("The number of frames per second of a stream.", valueName: "n"), transform: decimalNumber)
   var fps: Double?
 
   @Option(
     help: ArgumentHelp(
-      "The seconds that each configuration runs: warm inferences, a stream, throughput or tokens.",
-      valueName: "s")
+      "The time that each configuration runs: warm inferences, a stream, throughput or tokens.",
+      valueName: "time"), transform: TimeSpan.seconds
   )
   var duration: Double?
 
@@ -42,7 +43,9 @@ struct BenchCommand: ParsableCommand, ModelCommand {
       valueName: "n"))
   var rounds: Int?
 
-  @Option(help: ArgumentHelp("The minimum seconds of warm inferences for each configuration.", valueName: "s"))
+  @Option(
+    help: ArgumentHelp("The minimum time of warm inferences for each configuration.", valueName: "time"),
+    transform: TimeSpan.secondsOrZero)
   var warmSeconds: Double?
 
   @Option(
@@ -108,7 +111,8 @@ struct BenchCommand: ParsableCommand, ModelCommand {
 
   @Option(
     help: ArgumentHelp(
-      "With --simulate-heat, the seconds of heat per second of the stream, 1 to 600.", valueName: "times"))
+      "With --simulate-heat, the seconds of heat per second of the stream, 1 to 600.", valueName: "times"),
+    transform: decimalNumber)
   var heatSpeed: Double?
 
   @Option(
@@ -134,6 +138,8 @@ struct BenchCommand: ParsableCommand, ModelCommand {
   @Option(help: ArgumentHelp("Write a table of all samples.", valueName: "file.csv"))
   var csv: String?
 
+  @OptionGroup var spreadsheet: SpreadsheetOption
+
   @Option(
     help: ArgumentHelp(
       "Compare each figure with an earlier output of --json.", valueName: "old.json"))
@@ -141,7 +147,9 @@ struct BenchCommand: ParsableCommand, ModelCommand {
 
   @Option(
     help: ArgumentHelp(
-      "With --compare, the share by which a figure may be worse before the exit status is 1.", valueName: "share"))
+      "With --compare, the share by which a figure may be worse before the exit status is 1. (default: 0.05)",
+      valueName: "share"),
+    transform: decimalNumber)
   var threshold: Double = 0.05
 
   @Option(
@@ -181,6 +189,9 @@ struct BenchCommand: ParsableCommand, ModelCommand {
     }
   }
 
+  /// The seconds of a phase for each configuration, unless the command line says how much to measure.
+  private static let phaseLimit = 15.0
+
   func run() throws {
     if let calibrate { return try fitEnvelope(to: calibrate) }
     var workload = try adjustedWorkload()
@@ -202,6 +213,8 @@ struct BenchCommand: ParsableCommand, ModelCommand {
     let earlier = try compare.map { (name: $0, document: try Benchmark.Baseline(contentsOf: URL(filePath: $0))) }
     var benchmark = Benchmark(workload: workload, configurations: try configurations())
     benchmark.checksAgreement = !noAgreement
+    let isCounted = iterations != nil || rounds != nil || warmSeconds != nil || duration != nil
+    if !isCounted, !self.workload.hasSuffix(".json") { benchmark.phaseLimit = Self.phaseLimit }
     benchmark.thermalEnvelope = envelope
     benchmark.simulatedHeat = simulateHeat.map { .init(envelope: $0, speed: heatSpeed ?? 1) }
     benchmark.journal = journal
@@ -217,7 +230,7 @@ struct BenchCommand: ParsableCommand, ModelCommand {
     let planFile = try keepPlan(of: result)
     if let report { try LocalFile.write(result.htmlReport().utf8, to: report) }
     if let trace { try LocalFile.write(result.trace(), to: trace) }
-    if let csv { try LocalFile.write(result.csv().utf8, to: csv) }
+    if let csv { try LocalFile.write(result.csv(escapesFormulas: spreadsheet.csvSafe).utf8, to: csv) }
     if output.json {
       printJSON(try result.json())
     } else {
@@ -307,7 +320,7 @@ struct BenchCommand: ParsableCommand, ModelCommand {
   private static func shares(_ given: [NamedText], _ option: String) throws -> [String: Double] {
     var shares: [String: Double] = [:]
     for item in given {
-      guard let share = Double(item.text) else {
+      guard let share = NumberText.number(item.text) else {
         throw UsageError("\(option) \(item.name)=\(item.text): expected a share from 0 to 0.95")
       }
       shares[item.name] = share

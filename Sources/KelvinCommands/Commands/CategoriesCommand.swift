@@ -4,7 +4,7 @@ import KelvinBasics
 import KelvinCollections
 import KelvinVision
 
-struct CategoriesCommand: ParsableCommand {
+struct CategoriesCommand: ParsableCommand, LimitedCommand, IsolatedCommand {
   static let configuration = CommandConfiguration(
     commandName: "categories",
     abstract:
@@ -23,7 +23,9 @@ struct CategoriesCommand: ParsableCommand {
     help: ArgumentHelp("The maximum number of categories. (default: 40 in a table, all otherwise)", valueName: "n"))
   var limit: Int?
 
-  @OptionGroup var page: SheetOption
+  @OptionGroup var pages: IndexSheetOptions
+  @OptionGroup var isolation: IsolationOption
+  @OptionGroup var limits: LimitOptions
   @OptionGroup var output: OutputOptions
 
   private static let usualLimit = 40
@@ -51,7 +53,7 @@ struct CategoriesCommand: ParsableCommand {
     } else {
       printTable(shown, of: categories.count, share)
     }
-    if let sheet = page.sheet { try writeSheet(of: shown, index, to: sheet) }
+    if let sheet = pages.page.sheet { try writeSheet(of: shown, index, to: sheet) }
   }
 
   private func printTable(_ shown: [PhotoCategory], of count: Int, _ share: (PhotoCategory) -> Double) {
@@ -70,7 +72,7 @@ struct CategoriesCommand: ParsableCommand {
     let progress = Progress("drawing")
     defer { progress.finish() }
     let page = try recognizing { () throws(VisionError) in
-      try index.contactSheet(of: categories, title: "Categories") {
+      try index.contactSheet(of: categories, title: "Categories", followsLinks: pages.followLinks) {
         progress.update(Double($0) / Double(max(categories.count, 1)))
       }
     }

@@ -33,6 +33,8 @@ struct ClassifyCommand: ParsableCommand, ModelCommand {
   @Option(help: ArgumentHelp("The output format: table, jsonl or csv.", valueName: "form"))
   var format: ListFormat = .table
 
+  @OptionGroup var spreadsheet: SpreadsheetOption
+
   @Option(
     help: ArgumentHelp("A file of class labels, one per line, instead of the model's own.", valueName: "file"))
   var labels: String?
@@ -52,6 +54,7 @@ struct ClassifyCommand: ParsableCommand, ModelCommand {
     guard names.count > (namesModel ? 1 : 0) else { throw ValidationError("name at least one image") }
     if let top, top < 1 { throw ValidationError("--top must be at least 1, got \(top)") }
     try output.validate(beside: format)
+    try spreadsheet.validate(writesCSV: format == .csv, "--format csv")
   }
 
   func run() throws {
@@ -90,7 +93,8 @@ struct ClassifyCommand: ParsableCommand, ModelCommand {
     let filter = confidence.isGiven ? confidence.filter : nil
     let most = top ?? (filter == nil ? Self.usualCount : .max)
     let sheet = SheetWriter(page.sheet, title: "Labels of the images")
-    try run.show("classifying", by: model, format, isDocument: output.json, sheet: sheet) { [request] index, image in
+    try run.show("classifying", by: model, format, isDocument: output.json, isSafe: spreadsheet.csvSafe, sheet: sheet) {
+      [request] index, image in
       let seen = try recognizing { () throws(VisionError) in
         try request.classify(image.pixels, orientation: image.orientation)
       }

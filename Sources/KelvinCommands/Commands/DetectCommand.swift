@@ -61,6 +61,8 @@ struct DetectCommand: ParsableCommand, ModelCommand {
   @Option(help: ArgumentHelp("The output format: table, jsonl or csv.", valueName: "form"))
   var format: ListFormat = .table
 
+  @OptionGroup var spreadsheet: SpreadsheetOption
+
   @OptionGroup var page: SheetOption
   @OptionGroup var pixels: NormalizationOption
   @OptionGroup var imageOptions: ImageOptions
@@ -72,6 +74,7 @@ struct DetectCommand: ParsableCommand, ModelCommand {
     guard !images.isEmpty else { throw ValidationError("name at least one image") }
     if let max, max < 1 { throw ValidationError("--max must be at least 1, got \(max)") }
     try output.validate(beside: format)
+    try spreadsheet.validate(writesCSV: format == .csv, "--format csv")
   }
 
   func run() throws {
@@ -99,7 +102,8 @@ struct DetectCommand: ParsableCommand, ModelCommand {
     let drawings = try outputDir.map { try DrawnImages(in: $0, of: files, "objects") }
     let (wanted, most) = (Set(only), max ?? .max)
     let sheet = SheetWriter(page.sheet, title: "Objects in the images")
-    try run.show("detecting", by: model, format, isDocument: output.json, sheet: sheet) { [request] index, image in
+    try run.show("detecting", by: model, format, isDocument: output.json, isSafe: spreadsheet.csvSafe, sheet: sheet) {
+      [request] index, image in
       let found = try recognizing { () throws(VisionError) in
         try request.detect(image.pixels, orientation: image.orientation)
       }

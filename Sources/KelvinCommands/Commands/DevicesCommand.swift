@@ -2,10 +2,12 @@ import ArgumentParser
 import Kelvin
 import KelvinBasics
 
-struct DevicesCommand: ParsableCommand {
+struct DevicesCommand: ParsableCommand, LimitedCommand {
   static let configuration = CommandConfiguration(
-    commandName: "devices", abstract: "List the devices of this machine, and why others are not available.")
+    commandName: "devices", abstract: "List the devices of this machine, and why others are not available.",
+    usage: "kelvin devices [<options>]")
 
+  @OptionGroup var limits: LimitOptions
   @OptionGroup var output: OutputOptions
 
   func run() throws {

@@ -128,6 +128,7 @@ struct EvaluateCommand: ParsableCommand, ModelCommand {
     for fault in evaluation.faults { Console.error("'\(fault.name)': \(describe(fault.reason))") }
     evaluation.remarks.forEach(Console.note)
     let costs = try costs(of: evaluation, in: dataset)
+    costs.flatMap(\.notes).forEach(Console.note)
     // Results are printed first, so that they are not lost where a file cannot be written.
     if output.json {
       printJSON(try Progress.during("comparing") { try evaluation.json(costs: costs) })

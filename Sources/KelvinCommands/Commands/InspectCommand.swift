@@ -2,7 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import Kelvin
 
-struct InspectCommand: ParsableCommand, LimitedCommand {
+struct InspectCommand: ParsableCommand, LimitedCommand, IsolatedCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
     abstract: "Show a model file's inputs, outputs, labels and operations, and what Kelvin does not support.",
@@ -14,6 +14,7 @@ struct InspectCommand: ParsableCommand, LimitedCommand {
   @Flag(help: "Print only each function's graph after the passes, one line per node.")
   var graph = false
 
+  @OptionGroup var isolation: IsolationOption
   @OptionGroup var limits: LimitOptions
   @OptionGroup var passes: PassOption
   @OptionGroup var shapes: ShapeOption

@@ -2,9 +2,10 @@ import ArgumentParser
 import Kelvin
 import KelvinConformance
 
-struct OperatorsCommand: ParsableCommand {
+struct OperatorsCommand: ParsableCommand, LimitedCommand {
   static let configuration = CommandConfiguration(
     commandName: "operators", abstract: "List the operators and the devices that run them.",
+    usage: "kelvin operators [<options>]",
     discussion: """
       The command asks every device about each conformance case of an operator, as planning asks about a node.
       """)
@@ -15,6 +16,7 @@ struct OperatorsCommand: ParsableCommand {
   @Flag(help: "List the supported operations of each format, instead of the operators that they become.")
   var formats = false
 
+  @OptionGroup var limits: LimitOptions
   @OptionGroup var output: OutputOptions
 
   func validate() throws {

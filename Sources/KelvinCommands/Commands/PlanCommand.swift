@@ -87,10 +87,8 @@ struct PlanCommand: ParsableCommand, ModelCommand {
     defer { progress.finish() }
     let isTried = trial ?? (save != nil)
     let file = try ReadModel(contentsOf: URL(filePath: model), allowsLinks: options.links.allowLinks)
-    let values =
-      try inputs.isEmpty
-      ? nil
-      : imageOptions.reader(of: file, functionName: options.function).read(try inputs.pairs(), mayLackSome: true)
+    let reader = try imageOptions.reader(of: file, functionName: options.function)
+    let values = try inputs.isEmpty ? nil : reader.read(try inputs.pairs(reader), mayLackSome: true)
     return try ComputePlan(
       file, configuration: configuration, trial: isTried ? ComputePlan.trial(onMadeUpInputs: options.seed ?? 0) : nil,
       input: values, seed: options.seed ?? 0)

@@ -52,6 +52,8 @@ struct PoseCommand: ParsableCommand, ModelCommand {
   @Option(help: ArgumentHelp("The output format: table, jsonl or csv.", valueName: "form"))
   var format: ListFormat = .table
 
+  @OptionGroup var spreadsheet: SpreadsheetOption
+
   @OptionGroup var page: SheetOption
   @OptionGroup var pixels: NormalizationOption
   @OptionGroup var imageOptions: ImageOptions
@@ -64,6 +66,7 @@ struct PoseCommand: ParsableCommand, ModelCommand {
     if let maxPoses, maxPoses < 1 { throw ValidationError("--max-poses must be at least 1, got \(maxPoses)") }
     if single, maxPoses != nil { throw ValidationError("--single and --max-poses contradict each other") }
     try output.validate(beside: format)
+    try spreadsheet.validate(writesCSV: format == .csv, "--format csv")
   }
 
   func run() throws {
@@ -83,7 +86,8 @@ struct PoseCommand: ParsableCommand, ModelCommand {
     let drawings = try outputDir.map { try DrawnImages(in: $0, of: files, "poses") }
     let (least, hasNames) = (minJointConfidence, !noNames)
     let sheet = SheetWriter(page.sheet, title: "Poses in the images")
-    try run.show("finding poses", by: model, format, isDocument: output.json, sheet: sheet) { [request] index, image in
+    try run.show("finding poses", by: model, format, isDocument: output.json, isSafe: spreadsheet.csvSafe, sheet: sheet)
+    { [request] index, image in
       let found = try recognizing { () throws(VisionError) in
         try request.poses(image.pixels, orientation: image.orientation)
       }

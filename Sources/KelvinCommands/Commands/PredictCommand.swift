@@ -10,8 +10,8 @@ struct PredictCommand: ParsableCommand, ModelCommand {
     abstract: "Run a model on inputs from files or on every row of a table, and write its outputs.",
     discussion: """
       Tensors are written as NAME.npy, images as NAME.png (float16 images as NAME.npy), dictionaries and sequences \
-      as NAME.json; numbers and strings are printed. In file names, characters outside A-Z a-z 0-9 . _ - become _. \
-      Optional inputs may be omitted; with --seed, all others may be omitted too and are made up. The page of \
+      as NAME.json; numbers and strings are printed. In file names, characters outside A-Z a-z 0-9 . _ - become _, \
+      and long names are shortened. Optional inputs may be omitted; with --seed, all others may be omitted too and are made up. The page of \
       --report holds the same results, and the largest entries of a dictionary.
 
       With --csv, every row of a table of any size is predicted: 'kelvin predict prices.mlmodel --csv in.csv \
@@ -29,8 +29,8 @@ struct PredictCommand: ParsableCommand, ModelCommand {
     name: .customLong("input"),
     help: ArgumentHelp(
       """
-      An input's value: a .npy file, an image file, a number, a string, or JSON (inline or a .json file) for a \
-      dictionary or a sequence. Repeatable.
+      An input's value: a .npy file, an image file, a number, true or false, a string, or JSON (inline or a .json \
+      file) for a dictionary or a sequence. Repeatable.
       """, valueName: "name=value"),
     transform: NamedInput.init)
   var inputs: [NamedInput] = []
@@ -40,6 +40,7 @@ struct PredictCommand: ParsableCommand, ModelCommand {
 
   @OptionGroup var table: TableOptions
   @OptionGroup var page: ReportOption
+  @OptionGroup var pixels: NormalizationOption
   @OptionGroup var imageOptions: ImageOptions
   @OptionGroup var units: UnitsOption
   @OptionGroup var options: ModelOptions
@@ -51,8 +52,9 @@ struct PredictCommand: ParsableCommand, ModelCommand {
       throw ValidationError("give --output-dir for the outputs, or --csv with a table")
     }
     guard table.csv != nil else { return }
-    guard inputs.isEmpty, outputDir == nil, options.seed == nil else {
-      throw ValidationError("--csv takes inputs from the table; it cannot be used with --input, --seed or --output-dir")
+    guard inputs.isEmpty, outputDir == nil, options.seed == nil, pixels.normalization == nil else {
+      throw ValidationError(
+        "--csv takes inputs from the table; it cannot be used with --input, --seed, --normalization or --output-dir")
     }
     guard page.report == nil || table.isOutputFile else {
       throw ValidationError("--report shows rows of the table of predictions; name a file for it with --output")
@@ -69,8 +71,8 @@ struct PredictCommand: ParsableCommand, ModelCommand {
   private func predictOnce(_ given: ModelConfiguration, into outputDir: String) throws {
     var configuration = given
     let file = try ReadModel(contentsOf: URL(filePath: model), allowsLinks: options.links.allowLinks)
-    let reader = try imageOptions.reader(of: file, functionName: options.function)
-    var values = try reader.read(try inputs.pairs(), mayLackSome: options.seed != nil)
+    let reader = try imageOptions.reader(of: file, functionName: options.function, pixels.normalization)
+    var values = try reader.read(try inputs.pairs(reader), mayLackSome: options.seed != nil)
     let shapes = try file.shapes(of: values, functionName: options.function)
     configuration.inputShapes.merge(shapes) { said, _ in said }
 
@@ -85,6 +87,10 @@ struct PredictCommand: ParsableCommand, ModelCommand {
 
     try LocalFile.makeFolder(outputDir)
     let written = try FeatureWriter(folder: outputDir).write(result.features, order: model.modelDescription.outputNames)
+    for (name, output) in written where output.file != nil && LocalFile.isLong(name) {
+      Console.note(
+        "the name of output '\(name.prefix(40))…' is too long for a file: its file is '\(output.file ?? "")'")
+    }
     if output.json {
       try printJSON(
         [
@@ -128,19 +134,17 @@ struct PredictCommand: ParsableCommand, ModelCommand {
   }
 }
 
-/// An argument `NAME=VALUE` of `--input`.
+/// An argument `NAME=VALUE` of `--input`. The model's input names decide where a name with a `=` ends.
 struct NamedInput {
-  let name: String
-  let value: String
+  let text: String
 
-  /// Splits at the first '=', which must not be the first or last character.
+  /// - Throws: `ValidationError` where no `=` separates a name and a value.
   init(_ text: String) throws {
-    guard let sign = text.firstIndex(of: "="), sign > text.startIndex, text.index(after: sign) < text.endIndex else {
+    guard text.utf8.dropFirst().dropLast().contains(UInt8(ascii: "=")) else {
       throw ValidationError(
         "--input takes NAME=FILE.npy, NAME=IMAGE, NAME=NUMBER, NAME=TEXT or NAME=JSON, got '\(text)'")
     }
-    name = String(text[..<sign])
-    value = String(text[text.index(after: sign)...])
+    self.text = text
   }
 }
 
@@ -148,11 +152,12 @@ extension [NamedInput] {
   /// Returns the names and values.
   ///
   /// - Throws: `UsageError` for an input named twice.
-  func pairs() throws -> [(name: String, text: String)] {
-    var names: Set<String> = []
-    for input in self where !names.insert(input.name).inserted {
-      throw UsageError("--input names '\(input.name)' twice")
+  func pairs(_ reader: FeatureReader) throws -> [(name: String, text: String)] {
+    let pairs = map { reader.split($0.text) }
+    var names: Set<ExactString> = []
+    for pair in pairs where !names.insert(ExactString(pair.name)).inserted {
+      throw UsageError("--input names '\(pair.name)' twice")
     }
-    return map { ($0.name, $0.value) }
+    return pairs
   }
 }

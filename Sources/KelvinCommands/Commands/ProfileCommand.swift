@@ -21,11 +21,14 @@ struct ProfileCommand: ParsableCommand, ModelCommand {
     help: ArgumentHelp("Combine these profiles, the later over the earlier; needs --save.", valueName: "file"))
   var merge: [String] = []
 
-  @Option(help: ArgumentHelp("The seconds of measurements for each device.", valueName: "s"))
+  @Option(
+    help: ArgumentHelp("The time of measurements for each device: 10, 30s, 2m. (default: 10s)", valueName: "time"),
+    transform: TimeSpan.seconds)
   var budget: Double = 10
 
   @Option(
-    help: ArgumentHelp("The accepted uncertainty of a median, in percent.", valueName: "percent"))
+    help: ArgumentHelp("The accepted uncertainty of a median, in percent. (default: 5)", valueName: "percent"),
+    transform: decimalNumber)
   var bound: Double = 5
 
   @Option(help: ArgumentHelp("Write the measurements to a file for --profile.", valueName: "file"))
@@ -52,7 +55,7 @@ struct ProfileCommand: ParsableCommand, ModelCommand {
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
-    guard budget > 0, budget <= 86_400 else { throw ValidationError("--budget takes seconds above 0, at most a day") }
+    guard budget <= 86_400 else { throw ValidationError("--budget takes a time above 0, at most a day") }
     guard bound > 0, bound <= 100 else { throw ValidationError("--bound takes percent above 0, at most 100") }
     guard merge.isEmpty != (model == nil) else { throw ValidationError("give either a model or --merge FILE FILE") }
     if !merge.isEmpty, save == nil { throw ValidationError("--merge needs --save FILE for the result") }

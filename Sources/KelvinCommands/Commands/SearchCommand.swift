@@ -5,7 +5,7 @@ import KelvinBasics
 import KelvinCollections
 import KelvinVision
 
-struct SearchCommand: ParsableCommand {
+struct SearchCommand: ParsableCommand, LimitedCommand, IsolatedCommand {
   static let configuration = CommandConfiguration(
     commandName: "search", abstract: "Find images of an indexed folder by words, similarity or hash.",
     discussion: """
@@ -48,7 +48,7 @@ struct SearchCommand: ParsableCommand {
   @Option(help: ArgumentHelp("The output format: table, jsonl, paths or paths0.", valueName: "form"))
   var format: ResultFormat = .table
 
-  @OptionGroup var page: SheetOption
+  @OptionGroup var pages: IndexSheetOptions
 
   @Option(
     help: ArgumentHelp(
@@ -57,6 +57,8 @@ struct SearchCommand: ParsableCommand {
   var model: String?
 
   @OptionGroup var units: UnitsOption
+  @OptionGroup var isolation: IsolationOption
+  @OptionGroup var limits: LimitOptions
   @OptionGroup var output: OutputOptions
 
   private static let usualLimit = 100
@@ -67,7 +69,7 @@ struct SearchCommand: ParsableCommand {
       throw ValidationError("--distance must be from 0 to 7, got \(distance)")
     }
     try output.validate(beside: format)
-    let isNarrowed = !words.isEmpty || like != nil || since != nil || page.sheet != nil || confidence.isGiven
+    let isNarrowed = !words.isEmpty || like != nil || since != nil || pages.page.sheet != nil || confidence.isGiven
     if duplicates, isNarrowed {
       throw ValidationError(
         """
@@ -90,7 +92,7 @@ struct SearchCommand: ParsableCommand {
     }
     try SearchResults(result, collection, isBySimilarity: like != nil, limit: query.limit)
       .print(format, json: output.json)
-    if let sheet = page.sheet { try writeSheet(of: result, index, to: sheet) }
+    if let sheet = pages.page.sheet { try writeSheet(of: result, index, to: sheet) }
   }
 
   private var query: PhotoQuery {
@@ -121,7 +123,7 @@ struct SearchCommand: ParsableCommand {
     }
     let most = limit ?? Self.usualLimit
     let page = try recognizing { () throws(VisionError) in
-      try index.contactSheet(of: result, limit: most, title: title) {
+      try index.contactSheet(of: result, limit: most, title: title, followsLinks: pages.followLinks) {
         progress.update(Double($0) / Double(max(min(most, result.matches.count), 1)))
       }
     }

@@ -47,7 +47,8 @@ struct SegmentCommand: ParsableCommand, ModelCommand {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "The maximum distance in pixels of a simplified outline from the edges of its class.", valueName: "pixels"))
+      "The maximum distance in pixels of a simplified outline from the edges of its class.", valueName: "pixels"),
+    transform: decimalNumber)
   var simplify: Double?
 
   @Option(help: ArgumentHelp("The compression level of PNG files, 0 to 9.", valueName: "level"))
@@ -55,6 +56,8 @@ struct SegmentCommand: ParsableCommand, ModelCommand {
 
   @Option(help: ArgumentHelp("The output format: table, jsonl or csv.", valueName: "form"))
   var format: ListFormat = .table
+
+  @OptionGroup var spreadsheet: SpreadsheetOption
 
   @Option(
     name: .customLong("output"),
@@ -81,6 +84,7 @@ struct SegmentCommand: ParsableCommand, ModelCommand {
   func validate() throws {
     guard !images.isEmpty else { throw ValidationError("name at least one image") }
     try output.validate(beside: format)
+    try spreadsheet.validate(writesCSV: format == .csv, "--format csv")
     guard (0...9).contains(pngLevel) else { throw ValidationError("--png-level must be from 0 to 9, got \(pngLevel)") }
     if write != nil, outputDir == nil { throw ValidationError("--write needs --output-dir") }
     guard let simplify else { return }
@@ -105,7 +109,8 @@ struct SegmentCommand: ParsableCommand, ModelCommand {
     }
 
     let sheet = SheetWriter(page.sheet, title: "Classes in the images")
-    try run.show("segmenting", by: model, format, isDocument: output.json, sheet: sheet) { index, image in
+    try run.show("segmenting", by: model, format, isDocument: output.json, isSafe: spreadsheet.csvSafe, sheet: sheet) {
+      index, image in
       let seen = try recognizing { () throws(VisionError) in
         try request.segment(image.pixels, orientation: image.orientation)
       }

@@ -4,7 +4,7 @@ import Kelvin
 import KelvinBasics
 import KelvinVision
 
-struct UseCommand: ParsableCommand {
+struct UseCommand: ParsableCommand, LimitedCommand, IsolatedCommand {
   static let configuration = CommandConfiguration(
     commandName: "use",
     abstract: "Set the default model that classifies images, or show it.",
@@ -26,6 +26,8 @@ struct UseCommand: ParsableCommand {
 
   @OptionGroup var pixels: NormalizationOption
   @OptionGroup var links: LinksOption
+  @OptionGroup var isolation: IsolationOption
+  @OptionGroup var limits: LimitOptions
   @OptionGroup var output: OutputOptions
 
   func validate() throws {

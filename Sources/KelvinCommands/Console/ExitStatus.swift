@@ -16,7 +16,7 @@ enum ExitCode: Int32 {
   case missingDevice = 69
   /// An internal error or a failure of the machine, such as a full disk or a lack of memory.
   case internalFault = 70
-  /// A limit that the user set was reached: `--max-seconds` or `--max-memory`.
+  /// A limit was reached: `--max-seconds`, `--max-memory`, or nine tenths of the free memory.
   case limit = 75
   /// Ctrl-C or SIGTERM ended the command. Finished work is kept.
   case interrupted = 130

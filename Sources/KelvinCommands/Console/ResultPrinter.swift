@@ -42,11 +42,15 @@ extension ImageResult {
 final class ResultPrinter<Document: ImageResult> {
   private let format: ListFormat
   private let isDocument: Bool
+  private let isSafe: Bool
   private var documents: [Document] = []
 
-  /// - Parameter isDocument: Whether to print one JSON document, regardless of the format.
-  init(_ format: ListFormat, isDocument: Bool) {
+  /// - Parameters:
+  ///   - isDocument: Whether to print one JSON document, regardless of the format.
+  ///   - isSafe: Whether CSV has no formulas of a spreadsheet.
+  init(_ format: ListFormat, isDocument: Bool, isSafe: Bool) {
     self.format = format
+    self.isSafe = isSafe
     self.isDocument = isDocument
     if format == .csv, !isDocument {
       Console.print((["image"] + Document.fields + ["error"]).joined(separator: ","))
@@ -64,7 +68,7 @@ final class ResultPrinter<Document: ImageResult> {
       guard !records.isEmpty else { return }
       Console.print(
         lines: records.map { record in
-          ([document.image] + record).map { DelimitedText.field($0.printable) }.joined(separator: ",")
+          ([document.image] + record).map { DelimitedText.field($0.printable, isSafe: isSafe) }.joined(separator: ",")
         })
     }
   }

@@ -77,7 +77,7 @@ struct ImageRun<Answer: Sendable> {
     let path = files[index].path
     if let fault = files[index].fault { return Result(path: path, error: describe("'\(path)': \(fault)")) }
     do {
-      let image = try ahead.take(index)?.get() ?? DecodedImage(named: path, orientation: orientation)
+      let image = try ahead.take(index)?.get() ?? DecodedImage(files[index], orientation: orientation)
       return Result(path: path, answer: try look(index, image))
     } catch let error as ImageError where error.code != .decoderMissing && error.code != .encodingFailed {
       return Result(path: path, error: describe(error))
@@ -90,14 +90,15 @@ extension ImageRun where Answer: ImageResult {
   ///
   /// - Parameters:
   ///   - label: The label of the progress display.
+  ///   - isSafe: Whether CSV has no formulas of a spreadsheet.
   ///   - sheet: The page that `look` adds images to.
   ///   - look: The closure for `perform`.
   /// - Throws: Errors of `perform`, and `ReportedFailure` where an image could not be read.
   func show(
-    _ label: String, by model: Model, _ format: ListFormat, isDocument: Bool, sheet: SheetWriter?,
+    _ label: String, by model: Model, _ format: ListFormat, isDocument: Bool, isSafe: Bool, sheet: SheetWriter?,
     look: @escaping @Sendable (Int, DecodedImage) throws -> Answer
   ) throws {
-    let printer = ResultPrinter<Answer>(format, isDocument: isDocument)
+    let printer = ResultPrinter<Answer>(format, isDocument: isDocument, isSafe: isSafe)
     var index = 0
     let status = try perform(label, look: look) { result in
       if let error = result.error { sheet?.add(index, result.path, fault: error) }

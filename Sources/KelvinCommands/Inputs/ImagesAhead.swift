@@ -20,7 +20,7 @@ final class ImagesAhead: Sendable {
       var bytes = 0
       for (index, file) in files.prefix(Self.countLimit).enumerated() where file.fault == nil {
         guard !isOver.load(ordering: .acquiring), bytes < Self.byteLimit else { return }
-        let result = Result { () throws(ImageError) in try DecodedImage(named: file.path, orientation: orientation) }
+        let result = Result { () throws(ImageError) in try DecodedImage(file, orientation: orientation) }
         if let image = try? result.get() { bytes += image.pixels.bytes.count }
         decoded.withLock { $0[index] = result }
       }

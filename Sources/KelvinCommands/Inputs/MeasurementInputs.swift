@@ -15,7 +15,8 @@ struct MeasurementInputs {
     url = URL(filePath: path)
     guard !given.isEmpty else { return }
     let file = try ReadModel(contentsOf: url, allowsLinks: options.links.allowLinks)
-    values = try imageOptions.reader(of: file, functionName: options.function).read(try given.pairs())
+    let reader = try imageOptions.reader(of: file, functionName: options.function)
+    values = try reader.read(try given.pairs(reader))
   }
 }
 

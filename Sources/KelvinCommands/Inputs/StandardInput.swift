@@ -1,5 +1,6 @@
 import Glibc
 import Kelvin
+import KelvinCollections
 
 /// The program's standard input.
 enum StandardInput {
@@ -31,10 +32,10 @@ extension DecodedImage {
   /// Decodes the image that a name on the command line stands for: a file, or standard input for `-`.
   ///
   /// - Throws: `ImageError`.
-  init(named name: String, orientation: ImageOrientation?) throws(ImageError) {
+  init(_ file: ImageFileList.File, orientation: ImageOrientation?) throws(ImageError) {
     self =
-      name == StandardInput.name
+      file.path == StandardInput.name
       ? try ImageFile.decode(try StandardInput.bytes(), name: "standard input", orientation: orientation)
-      : try ImageFile.decode(path: name, orientation: orientation)
+      : try ImageFile.decode(path: file.path, below: file.folder, orientation: orientation)
   }
 }

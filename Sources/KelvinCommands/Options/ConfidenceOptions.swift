@@ -1,5 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
+import KelvinBasics
 import KelvinVision
 
 /// Options that filter labels by confidence.
@@ -31,7 +32,7 @@ struct ConfidenceOptions: ParsableArguments {
   var isGiven: Bool { minConfidence != nil || minPrecision != nil || minRecall != nil }
 
   static func share(_ text: String) throws -> Float {
-    guard let share = Float(text), (0...1).contains(share) else {
+    guard let share = NumberText.number(text).map({ Float($0) }), (0...1).contains(share) else {
       throw ValidationError("'\(text)' is not a share; use a number from 0 to 1, such as 0.9")
     }
     return share

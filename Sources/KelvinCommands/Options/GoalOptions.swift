@@ -1,5 +1,6 @@
 import ArgumentParser
 import Kelvin
+import KelvinBasics
 
 /// The options for the goal of a plan.
 struct GoalOptions: ParsableArguments {
@@ -49,7 +50,7 @@ struct GoalOptions: ParsableArguments {
   }
 
   private static func tripCount(_ text: String) throws -> Double {
-    guard let count = Double(text), (0...1e6).contains(count) else {
+    guard let count = NumberText.number(text), (0...1e6).contains(count) else {
       throw ValidationError("'\(text)' is not a number of iterations; use 0 to 1000000")
     }
     return count

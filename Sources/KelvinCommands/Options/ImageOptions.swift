@@ -1,5 +1,6 @@
 import ArgumentParser
 import Kelvin
+import KelvinVision
 
 /// The options for fitting images to a model's input.
 struct ImageOptions: ParsableArguments {
@@ -14,8 +15,23 @@ struct ImageOptions: ParsableArguments {
   var cropAndScale: ImageCropAndScale? { fitting.cropAndScale }
 
   /// Returns a reader for a function's inputs, which decodes images according to these options.
-  func reader(of file: ReadModel, functionName: String?) throws -> FeatureReader {
-    try FeatureReader(file, functionName: functionName, orientation: orientation, cropAndScale: cropAndScale)
+  func reader(
+    of file: ReadModel, functionName: String?, _ normalization: PixelNormalization? = nil
+  ) throws -> FeatureReader {
+    let scaling = normalization.map { rule -> FeatureReader.Scaling in { try Self.scaling(rule, channels: $0) } }
+    return try FeatureReader(
+      file, functionName: functionName, orientation: orientation, cropAndScale: cropAndScale, scaling: scaling)
+  }
+
+  private static func scaling(
+    _ rule: PixelNormalization, channels: Int
+  ) throws -> (order: ChannelOrder, scale: [Float], bias: [Float]) {
+    try recognizing { () throws(VisionError) in
+      (
+        order: channels == 1 ? .grayscale : rule.order, scale: try rule.scale(channels: channels),
+        bias: try rule.bias(channels: channels)
+      )
+    }
   }
 
   /// The part of help texts about images as arguments and unreadable images.

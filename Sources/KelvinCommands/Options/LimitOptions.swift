@@ -2,7 +2,7 @@ import ArgumentParser
 import Kelvin
 import KelvinBasics
 
-/// The limits of time and memory for a command, for use with untrusted models.
+/// The limits of time and memory for a command, for use with untrusted files.
 struct LimitOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -14,13 +14,17 @@ struct LimitOptions: ParsableArguments {
     help: ArgumentHelp(
       """
       Stop with exit status 75 if the command needs more host memory than this: 512MB, 4GB. Mapped files do not \
-      count. (default: the machine's memory)
+      count. (default: nine tenths of the free memory, unless ulimit bounds it)
       """, valueName: "size"), transform: bytes)
   var maxMemory: Int?
 
-  /// Runs a command's work within the limits.
-  func bounding(_ work: () throws -> Void) throws {
-    let limits = WorkBudget.Limits(seconds: maxSeconds, bytes: maxMemory)
+  private var limits: WorkBudget.Limits { WorkBudget.Limits(seconds: maxSeconds, bytes: maxMemory) }
+
+  /// Runs a command's work within its limits, or within those of the machine.
+  static func bounding(_ command: any ParsableCommand, _ work: () throws -> Void) throws {
+    let chosen = (command as? any LimitedCommand)?.limits.limits ?? WorkBudget.Limits()
+    // Under `ulimit` the system refuses memory, and a timer of the limits might get none for its thread.
+    let limits = OutOfMemoryMessage.hasLimit ? chosen : chosen.withinFreeMemory()
     guard limits != WorkBudget.Limits() else { return try work() }
     let budget = WorkBudget(limits)
     LimitGuard.watch(budget)
@@ -34,7 +38,7 @@ struct LimitOptions: ParsableArguments {
 ///
 /// - Throws: `ValidationError` where the argument is not a size above 0.
 private func bytes(_ text: String) throws -> Int {
-  guard let bytes = ByteSize.bytes(text) ?? Double(text), bytes >= 1, bytes < 0x1p62 else {
+  guard let bytes = ByteSize.bytes(text) ?? NumberText.number(text), bytes >= 1, bytes < 0x1p62 else {
     throw ValidationError("'\(text)' is not a size above 0; use 65536, 512MB, 512MiB, 4GB or 4GiB")
   }
   return Int(bytes)
@@ -46,7 +50,7 @@ protocol LimitedCommand {
 }
 
 /// A command with model options, which include limits.
-protocol ModelCommand: LimitedCommand {
+protocol ModelCommand: LimitedCommand, IsolatedCommand {
   var options: ModelOptions { get }
 }
 

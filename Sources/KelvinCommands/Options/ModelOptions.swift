@@ -36,8 +36,9 @@ struct ModelOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      The time limit of one submission: 10s, 2m. After it the device counts as hung, and others take over. \
-      Submissions that are expected to take long may take several times as long. (default: 10s)
+      The time limit of one submission: 500ms, 10s, 2m. After it the device counts as hung, and others take over. \
+      Submissions that are expected to take long may take several times as long. Compilation and first runs keep \
+      their own limits. (default: 10s)
       """, valueName: "time"), transform: TimeSpan.seconds)
   var deviceTimeout: Double?
 
@@ -104,6 +105,15 @@ struct ModelOptions: ParsableArguments {
       """, valueName: "mode"), transform: tuning)
   var tuning: ComputeTuning = .automatic
 
+  @Flag(
+    help:
+      """
+      Do not check devices while they predict. By default each device computes a known result after its first and its \
+      last prediction, and from time to time between them.
+      """)
+  var noCanary = false
+
+  @OptionGroup var isolation: IsolationOption
   @OptionGroup var limits: LimitOptions
 
   func validate() throws {
@@ -136,6 +146,7 @@ struct ModelOptions: ParsableArguments {
     configuration.tuning = tuning
     configuration.plansEverySize = planEverySize
     configuration.deviceTimeout = deviceTimeout.map { .seconds($0) }
+    configuration.checksDevices = !noCanary
     configuration.usesCache = !noCache
     configuration.cacheDirectory = cacheDir.map { URL(filePath: $0) }
     return configuration

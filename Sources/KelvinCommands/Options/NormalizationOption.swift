@@ -8,7 +8,8 @@ struct NormalizationOption: ParsableArguments {
     help: ArgumentHelp(
       """
       How pixels become numbers of a plain tensor input: 0:255, 0:1, -1:1 or imagenet (ImageNet's mean and \
-      deviation).
+      deviation), or your own mean and deviation of red, green and blue in a range, and bgr for that order: \
+      0:1/mean=0.5,0.5,0.5/deviation=0.2,0.2,0.2/bgr.
       """,
       valueName: "rule"),
     transform: { text in

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Kelvin
+import KelvinBasics
 
 /// The option for the shapes of flexible inputs.
 struct ShapeOption: ParsableArguments {
@@ -28,8 +29,9 @@ struct ShapeOption: ParsableArguments {
   /// - Throws: `UsageError` for an input named twice.
   func dictionary() throws -> [String: [Int]] {
     var shapes: [String: [Int]] = [:]
-    for item in shape where shapes.updateValue(item.shape, forKey: item.name) != nil {
-      throw UsageError("--shape names '\(item.name)' twice")
+    for item in shape {
+      guard shapes[exact: item.name] == nil else { throw UsageError("--shape names '\(item.name)' twice") }
+      shapes[exact: item.name] = item.shape
     }
     return shapes
   }

@@ -32,7 +32,10 @@ struct TableOptions: ParsableArguments {
   @Flag(help: "Leave the predictions of invalid rows empty, report the rows, and continue.")
   var keepGoing = false
 
+  @OptionGroup var spreadsheet: SpreadsheetOption
+
   func validate() throws {
+    try spreadsheet.validate(writesCSV: csv != nil, "--csv")
     guard csv == nil else { return }
     guard outputFile == nil, columns.isEmpty, keep == nil, separator == nil, !keepGoing else {
       throw ValidationError("--output, --separator, --columns, --keep and --keep-going belong to --csv")
@@ -61,6 +64,7 @@ struct TableOptions: ParsableArguments {
     prediction.columns = lists
     prediction.keptColumns = keep.map(Self.names) ?? []
     prediction.skipsFaultyRows = keepGoing
+    prediction.escapesFormulas = spreadsheet.csvSafe
     let (table, progress, began) = (prediction, Progress("predicting"), ContinuousClock.now)
     let done = try Interrupts.cancelling {
       try await table.run(from: input, to: result) { state in
@@ -126,8 +130,9 @@ struct TableOptions: ParsableArguments {
 
   private func columnLists() throws -> [String: [String]] {
     var lists: [String: [String]] = [:]
-    for item in columns where lists.updateValue(Self.names(item.text), forKey: item.name) != nil {
-      throw UsageError("--columns names '\(item.name)' twice")
+    for item in columns {
+      guard lists[exact: item.name] == nil else { throw UsageError("--columns names '\(item.name)' twice") }
+      lists[exact: item.name] = Self.names(item.text)
     }
     return lists
   }

@@ -32,7 +32,8 @@ enum OutOfMemoryMessage {
     return actions
   }()
 
-  private static var hasLimit: Bool {
+  /// Whether `ulimit` bounds the memory of the process.
+  static var hasLimit: Bool {
     [RLIMIT_AS, RLIMIT_DATA].contains { resource in
       var bounds = rlimit()
       return getrlimit(__rlimit_resource_t(resource.rawValue), &bounds) == 0 && bounds.rlim_cur < .max

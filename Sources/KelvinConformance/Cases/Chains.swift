@@ -3,7 +3,7 @@ import KelvinGraph
 
 /// Graphs of several nodes, whose inner values are not converted to dense memory of the graph's type at a boundary.
 extension ConformanceCase {
-  package static let chains: [ConformanceCase] = [masks, positions, planes, lines, filters, sharers]
+  package static let chains: [ConformanceCase] = [masks, positions, planes, lines, filters, groupedFilters, sharers]
 
   /// Booleans that are computed, combined, read three times and returned.
   private static let masks = chain("of truth values") { chain throws(OperatorError) in
@@ -95,6 +95,25 @@ extension ConformanceCase {
     return [
       try chain.add(Convolution(window: Window(kernel: [3, 3], strides: [2, 1])), x, filters),
       try chain.add(ConvolutionTranspose(window: Window(kernel: [3, 3], strides: [2, 2])), x, square),
+    ]
+  }
+
+  /// The same for several groups and for three axes. Without padding, because devices may multiply a padded zero by an
+  /// infinite filter.
+  private static let groupedFilters = chain("of computed filters in groups") { chain throws(OperatorError) in
+    let x = chain.input(.random(.float32, [2, 6, 7, 5], -1...1, &chain.random))
+    let volume = chain.input(.random(.float32, [1, 4, 5, 6, 7], -1...1, &chain.random))
+    let pairs = try chain.add(Unary(.relu), chain.input(.random(.float32, [10, 3, 3, 2], -1...1, &chain.random)))
+    let single = try chain.add(Unary(.relu), chain.input(.random(.float32, [6, 1, 3, 3], -1...1, &chain.random)))
+    let deep = try chain.add(Unary(.relu), chain.input(.random(.float32, [4, 5, 2, 3, 3], -1...1, &chain.random)))
+    let cubes = try chain.add(Slice(starts: [0, 0, 0, 0, 0], counts: [4, 4, 2, 3, 3], steps: [1, 1, 1, 1, 1]), deep)
+    let cube = Window(kernel: [2, 3, 3], strides: [2, 1, 2])
+    return [
+      try chain.add(Convolution(window: Window(kernel: [3, 2]), groups: 2), x, pairs),
+      try chain.add(Convolution(window: Window(kernel: [3, 3]), groups: 6), x, single),
+      try chain.add(ConvolutionTranspose(window: Window(kernel: [3, 3], strides: [2, 2]), groups: 3), x, single),
+      try chain.add(Convolution(window: cube), volume, cubes),
+      try chain.add(ConvolutionTranspose(window: cube), volume, deep),
     ]
   }
 

@@ -110,6 +110,16 @@ extension ConformanceCase {
         filter(
           "three axes depthwise", [1, 5, 4, 6, 5], filters: 5, kernel: [3, 3, 3], pad: [1, 1, 1], groups: 5,
           epilogue: Epilogue(activation: .silu), scalar: scalar),
+        filter(
+          "three axes depthwise in padding", [2, 3, 3, 7, 19], filters: 6, kernel: [2, 3, 3], strides: [2, 2, 2],
+          pad: [3, 1, 1], after: [4, 1, 0], groups: 3,
+          epilogue: Epilogue(hasBias: true, addsResidual: true, activation: .clip(-0.5, 0.5)), scalar: scalar),
+        filter(
+          "three axes pointwise", [2, 9, 3, 5, 7], filters: 20, kernel: [1, 1, 1],
+          epilogue: Epilogue(hasBias: true, activation: .relu), scalar: scalar),
+        filter(
+          "three axes of many positions", [1, 3, 9, 21, 37], filters: 17, kernel: [3, 3, 3], dilations: [1, 2, 1],
+          pad: [0, 2, 1], after: [2, 1, 0], scalar: scalar),
       ]
     }
     + [

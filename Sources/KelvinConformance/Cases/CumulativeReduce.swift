@@ -29,6 +29,7 @@ extension ConformanceCase {
     return integers + long + [
       along("rows", 1, .ranged([3, 37], 0.75...1.25)),
       along("middle", 1, .ranged([2, 5, 7], 0.75...1.25), scalar: .float16),
+      along("many columns", 1, .ranged([2, 5, 301], 0.75...1.25)),
       along("lines", 1, .ranged([2, 3, 1031], 0.5...2)),
       along("signs", 1, .exactly(Tensor([Float(2), 0, -3, 5, -0.5, 7, 1, 0], [2, 4]))),
       along("ones", 0, .ranged([1, 1], 0.5...2)),

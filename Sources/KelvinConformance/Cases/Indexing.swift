@@ -23,6 +23,7 @@ extension ConformanceCase {
       node("none", TopK(axis: 1, count: 0, takesLargest: true), .input([3, 5])),
       node("no lines", TopK(axis: 1, count: 2, takesLargest: true), .input([0, 5, 3])),
       node("long", TopK(axis: 1, count: 100, takesLargest: true), .input([2, 9001])),
+      node("few of long", TopK(axis: 1, count: 3, takesLargest: false), .input([3, 2011])),
       node("long in the middle", TopK(axis: 1, count: 37, takesLargest: false), .input([2, 1500, 3])),
       node("long ties", TopK(axis: 0, count: 300, takesLargest: true), .exactly(steps(.float32, [1031, 2]))),
       node(

@@ -20,6 +20,15 @@ extension ConformanceCase {
           "blocks to \(scalar.rawValue)", Quantize(axis: 0, blockSize: 3, scalar: scalar), .ranged([7, 5], -4...4),
           .fixed(Tensor(TensorType(.float32, [3, 5]), rounding: (1...15).map { 0.01 * Double($0) })),
           .fixed(Tensor(TensorType(scalar, [3, 5]), rounding: (0..<15).map(Double.init)))),
+        node(
+          "blocks of rows to \(scalar.rawValue)", Quantize(axis: 1, blockSize: 3, scalar: scalar),
+          .ranged([5, 12], -4...4),
+          .fixed(Tensor(TensorType(.float32, [5, 4]), rounding: (1...20).map { 0.01 * Double($0) })),
+          .fixed(Tensor(TensorType(scalar, [5, 4]), rounding: (0..<20).map(Double.init)))),
+        node(
+          "last axis to \(scalar.rawValue)", Quantize(axis: 1, scalar: scalar), .ranged([3, 37], -4...4),
+          .fixed(Tensor(TensorType(.float32, [37]), rounding: (1...37).map { 0.01 * Double($0) })),
+          .fixed(Tensor(TensorType(scalar, [37]), rounding: (0..<37).map(Double.init)))),
       ]
     } + [
       node(
@@ -40,6 +49,11 @@ extension ConformanceCase {
         "axis of \(scalar.rawValue)", Dequantize(axis: 2), .exactly(.bytes(scalar, [3, 7, 5], seed: 2)),
         .fixed(Tensor(TensorType(.float32, [5]), rounding: [0.01, 0.02, 0.3, 1, 0.025])),
         .fixed(Tensor(TensorType(scalar, [5]), rounding: [0, 1, 100, 20, 3]))),
+      node(
+        "blocks of rows of \(scalar.rawValue)", Dequantize(axis: 1, blockSize: 4),
+        .exactly(.bytes(scalar, [3, 12], seed: 5)),
+        .fixed(Tensor(TensorType(.float32, [3, 3]), rounding: (1...9).map { 0.01 * Double($0) })),
+        .fixed(Tensor(TensorType(scalar, [3, 3]), rounding: (0..<9).map(Double.init)))),
       node(
         "blocks of \(scalar.rawValue)", Dequantize(axis: 1, blockSize: 2),
         .exactly(.bytes(scalar, [2, 5, 3], seed: 3)),

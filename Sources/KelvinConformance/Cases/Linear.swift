@@ -25,7 +25,11 @@ extension ConformanceCase {
           "residual", Linear(epilogue: Epilogue(addsResidual: true)), .input([2, 8]), .weight([5, 8]), .input([2, 5]),
           scalar: scalar),
       ]
-    }
+    } + [
+      node(
+        "computed weights", Linear(epilogue: Epilogue(hasBias: true, activation: .relu)), .input([11, 21]),
+        .input([53, 21]), .weight([53]))
+    ]
 
   package static let matmul: [ConformanceCase] =
     [ScalarType.float32, .float16].flatMap { scalar in

@@ -5,14 +5,26 @@ extension ConformanceCase {
     node("flatten", Reshape([2, 105]), .input([2, 3, 5, 7]), scalar: $0)
   }
 
-  package static let transpose: [ConformanceCase] = [ScalarType.float32, .float16].flatMap { scalar in
-    [
-      node("matrix", Transpose([1, 0]), .input([13, 37]), scalar: scalar),
-      node("NCHW to NHWC", Transpose([0, 2, 3, 1]), .input([2, 5, 7, 3]), scalar: scalar),
-      node("NHWC to NCHW", Transpose([0, 3, 1, 2]), .input([2, 7, 3, 5]), scalar: scalar),
-      node("five axes", Transpose([4, 2, 0, 3, 1]), .input([2, 3, 5, 2, 3]), scalar: scalar),
-    ]
-  }
+  package static let transpose: [ConformanceCase] =
+    [ScalarType.float32, .float16].flatMap { scalar in
+      [
+        node("matrix", Transpose([1, 0]), .input([13, 37]), scalar: scalar),
+        node("NCHW to NHWC", Transpose([0, 2, 3, 1]), .input([2, 5, 7, 3]), scalar: scalar),
+        node("NHWC to NCHW", Transpose([0, 3, 1, 2]), .input([2, 7, 3, 5]), scalar: scalar),
+        node("five axes", Transpose([4, 2, 0, 3, 1]), .input([2, 3, 5, 2, 3]), scalar: scalar),
+        // Tiles of the first and the last axis, with others between them.
+        node("tiles", Transpose([1, 0]), .input([37, 53]), scalar: scalar),
+        node("tiles apart", Transpose([3, 2, 1, 0]), .input([19, 3, 2, 21]), scalar: scalar),
+        node("pixels", Transpose([0, 1, 4, 2, 5, 3]), .input([2, 3, 2, 3, 17, 5]), scalar: scalar),
+      ]
+    }
+    + [ScalarType.uint8, .int16, .int64, .bool].map { scalar in
+      node(
+        "tiles of \(scalar.rawValue)", Transpose([2, 1, 0]),
+        .exactly(
+          Tensor(
+            TensorType(scalar, [19, 2, 37]), rounding: (0..<1406).map { Double($0 * 7 % (scalar == .bool ? 2 : 97)) })))
+    }
 
   package static let concat: [ConformanceCase] = [ScalarType.float32, .float16].flatMap { scalar in
     [
@@ -47,6 +59,12 @@ extension ConformanceCase {
     node("a row", Gather(axis: 0), .input([5, 64]), .exactly(Tensor([Int64]([-2]), Shape([])))),
     node("a row amid others", Gather(axis: 1), .input([1, 5, 7]), .exactly(Tensor([Int64]([3]), [1]))),
     node("a column", Gather(axis: 1), .input([3, 7]), .exactly(Tensor([Int64]([2]), Shape([])))),
+    node(
+      "elements of int64", Gather(axis: 1), .exactly(Tensor((0..<14).map { Int64($0) << 40 }, [2, 7])),
+      .exactly(Tensor(TensorType(.int32, [5]), rounding: [6, -7, 2, 2, 0]))),
+    node(
+      "bytes", Gather(axis: 0), .exactly(.bytes(.uint8, [23], seed: 3)),
+      .exactly(Tensor(TensorType(.uint8, [4]), rounding: [22, 0, 7, 3]))),
   ]
 
   package static let expand: [ConformanceCase] = [ScalarType.float32, .float16].flatMap { scalar in

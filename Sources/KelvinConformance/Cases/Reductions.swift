@@ -18,6 +18,25 @@ extension ConformanceCase {
               function,
               window: Window(kernel: [3, 2], strides: [2, 2], before: [0, 1], after: [1, 0], roundsUp: true)),
             .input([1, 3, 10, 9]), scalar: scalar),
+          // Windows whose taps are joined by halves, of numbers of taps with and without all bits.
+          node(
+            "\(function.rawValue) long", Pool(function, window: Window(kernel: [9, 15], before: [4, 7])),
+            .input([1, 2, 21, 37]), scalar: scalar),
+          node(
+            "\(function.rawValue) long with steps",
+            Pool(
+              function,
+              window: Window(kernel: [16, 12], strides: [3, 2], dilations: [1, 2], before: [9, 0], after: [2, 5])
+            ),
+            .input([2, 1, 23, 41]), scalar: scalar),
+          node(
+            "\(function.rawValue) long over three axes",
+            Pool(function, window: Window(kernel: [10, 1, 3], strides: [1, 2, 3], before: [3, 0, 1])),
+            .input([1, 2, 13, 5, 11]), scalar: scalar),
+          node(
+            "\(function.rawValue) of each slice",
+            Pool(function, window: Window(kernel: [1, 3, 2], strides: [1, 1, 2])),
+            .input([1, 3, 4, 5, 6]), scalar: scalar),
           node(
             "\(function.rawValue) whole plane", Pool(function, window: Window(kernel: [7, 7])), .input([1, 19, 7, 7]),
             scalar: scalar),
@@ -81,6 +100,13 @@ extension ConformanceCase {
   package static let argReduce: [ConformanceCase] =
     [
       node("maximum", ArgReduce(.maximum, axis: 1, keepsDimensions: false), .input([3, 7, 5])),
+      node("maximum of long rows", ArgReduce(.maximum, axis: 1, keepsDimensions: false), .input([5, 203])),
+      node(
+        "first of equals in long rows", ArgReduce(.minimum, axis: 1, keepsDimensions: false),
+        .exactly(Tensor((0..<406).map { Float(-($0 % 29)) }, [2, 203]))),
+      node(
+        "last of equals in long rows", ArgReduce(.maximum, axis: 1, keepsDimensions: false, takesLast: true),
+        .exactly(Tensor((0..<406).map { $0 % 83 == 7 ? Float.nan : Float($0 % 29) }, [2, 203]))),
       node("minimum", ArgReduce(.minimum, axis: 2, keepsDimensions: true), .input([2, 3, 11])),
     ]
     + [ArgReduce.Function.maximum, .minimum].flatMap { function in

@@ -5,6 +5,7 @@ import KelvinImport
 /// the end of a line, may separate them.
 struct MILTextScanner {
   let file: String
+  private let names = NameRegister()
   /// The position after the last byte read.
   private var end = 0
   private let text: [UInt8]
@@ -60,7 +61,7 @@ struct MILTextScanner {
       throw error("a name has \(place - start) bytes, expected at most \(WireMessage.nameLimit)", at: start)
     }
     end = place
-    return String(decoding: text[start..<place], as: UTF8.self)
+    return names.name(String(decoding: text[start..<place], as: UTF8.self))
   }
 
   private static func isOfWord(_ byte: UInt8) -> Bool {

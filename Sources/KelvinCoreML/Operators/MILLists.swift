@@ -14,8 +14,13 @@ extension MILMapper {
     guard let scalar = ScalarType(milName: name) else { throw c.emitter.invalid("dtype '\(name)' is not known") }
     let length = try c.integer("init_length") ?? 1
     var sizes: [Int] = []
-    for size in try c.elementSizes() {
-      guard let known = try c.emitter.integers(size)?.first else {
+    for size in c.operation.inputs["elem_shape"] ?? [] {
+      // A size with a name is that of the first element written.
+      if try c.scope.text(size) != nil {
+        sizes.append(0)
+        continue
+      }
+      guard let known = try c.emitter.integers(c.scope.value(size, c.operation, "elem_shape"))?.first else {
         throw c.emitter.invalid("the shape of its elements depends on the model's inputs, expected constants")
       }
       sizes.append(known)
@@ -47,7 +52,7 @@ extension MILMapper {
 
   private static let write = MILMapper("list_write") { c in
     let (value, emitter) = (try c.value("value"), c.emitter)
-    let list = try c.grown(c.value("ls"), toHold: "index")
+    let list = try c.grown(c.list(of: emitter.shape(value)), toHold: "index")
     let element = try emitter.reshape(value, Shape([1] + emitter.shape(value).dimensions), step: "element")
     let place = try emitter.reshape(try c.value("index"), [1, 1], step: "place")
     return try emitter.add(ScatterND(), list, place, element)
@@ -55,7 +60,7 @@ extension MILMapper {
 
   private static let scatter = MILMapper("list_scatter") { c in
     let (values, emitter) = (try c.value("value"), c.emitter)
-    let list = try c.grown(c.value("ls"), toHold: "indices")
+    let list = try c.grown(c.list(of: Shape(Array(emitter.shape(values).dimensions.dropFirst()))), toHold: "indices")
     let indices = try c.value("indices")
     let places = try emitter.reshape(indices, [emitter.shape(indices).count, 1], step: "places")
     return try emitter.add(ScatterND(), list, places, values)
@@ -70,9 +75,19 @@ extension MILMapper {
 }
 
 extension MILContext {
-  /// Returns the sizes of a list's elements.
-  fileprivate func elementSizes() throws -> [ValueID] {
-    operation.inputs["elem_shape"]?.isEmpty == false ? try values("elem_shape") : []
+  /// Returns the list. If it has named sizes and no element has been written, its elements get the given shape.
+  fileprivate func list(of element: Shape) throws -> ValueID {
+    let list = try value("ls")
+    let length = try emitter.listLength(list)
+    let sizes = emitter.shape(list).dimensions.dropFirst()
+    guard sizes.contains(0), sizes.count == element.rank,
+      zip(sizes, element.dimensions).allSatisfy({ $0 == 0 || $0 == $1 })
+    else { return list }
+    let shape = Shape([length] + element.dimensions)
+    guard shape.isAddressable, shape.count <= 1 << 29 else {
+      throw emitter.invalid("a list of \(length) elements \(element)")
+    }
+    return try emitter.fill(shape, with: Tensor(TensorType(emitter.scalar(list), []), rounding: [0]), step: "sized")
   }
 
   fileprivate func grown(_ list: ValueID, toHold input: String) throws -> ValueID {

@@ -197,7 +197,7 @@ extension CoreMLModel {
       case CoreMLSchema.Pipeline.models:
         try field.check(models.count, 1000)
         models.append(try CoreMLModel(field.message()))
-      case CoreMLSchema.Pipeline.names: try field.append(to: &names)
+      case CoreMLSchema.Pipeline.names: try field.appendName(to: &names)
       default: break
       }
     }

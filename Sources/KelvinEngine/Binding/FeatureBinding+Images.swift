@@ -17,7 +17,7 @@ extension FeatureBinding {
     do throws(ImageError) {
       sampler = ImageSampler(
         width: image.width, height: image.height, order: image.layout.channelOrder,
-        arrangement: .planar, cropAndScale: input.cropAndScale ?? .scaleToFill,
+        arrangement: image.isInterleaved ? .interleaved : .planar, cropAndScale: input.cropAndScale ?? .scaleToFill,
         regionOfInterest: input.regionOfInterest)
       // Pixels of floating-point images are in 0…1 instead of 0…255.
       let unit: Float = image.layout == .grayscaleFloat16 ? 1 / 255 : 1

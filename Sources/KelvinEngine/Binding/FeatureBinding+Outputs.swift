@@ -31,6 +31,7 @@ extension FeatureBinding {
       return FeatureValue(pixelBuffer: pixels)
     case .int64: return tensor.integers.first.map { FeatureValue(int64: Int64($0)) }
     case .double: return tensor.doubles.first.map { FeatureValue(double: $0) }
+    case .tensor where feature.hasComputedType: return FeatureValue(multiArray: MultiArray(tensor))
     case .tensor(let scalar, _): return FeatureValue(multiArray: MultiArray(tensor.converted(to: scalar)))
     default: return FeatureValue(multiArray: MultiArray(tensor))
     }

@@ -1,3 +1,4 @@
+import KelvinBasics
 package import KelvinFeatures
 package import KelvinGraph
 import KelvinImages
@@ -29,7 +30,7 @@ package struct FeatureBinding: Sendable {
       }
       guard case .tensor(_, let dimensions) = feature.type, feature.hasOpenSizes,
         let array = provider.featureValue(for: feature.name)?.multiArrayValue,
-        dimensions.contains(where: \.isFlexible) || array.shape.count != dimensions.count
+        feature.takesAnyShape || dimensions.contains(where: \.isFlexible) || array.shape.count != dimensions.count
       else { continue }
       try check(Shape(array.shape), of: feature, dimensions)
       shapes[feature.name] = Shape(array.shape)
@@ -58,12 +59,12 @@ package struct FeatureBinding: Sendable {
   ///
   /// - Throws: `featureType` naming a feature that the model does not have.
   package func values(_ provider: some FeatureProvider) throws(ModelError) -> DictionaryFeatureProvider {
-    let given = provider.featureNames
-    try checkNames(given)
+    let given = provider.featureNames.map { (name: $0, own: ownName(of: $0)) }
+    try checkNames(Set(given.map(\.own)))
     var values: [String: FeatureValue] = [:]
-    for name in given {
+    for (name, own) in given {
       guard let value = provider.featureValue(for: name), !value.isUndefined else { continue }
-      values[name] = value
+      values[own] = value
     }
     return DictionaryFeatureProvider(dictionary: values)
   }
@@ -73,6 +74,12 @@ package struct FeatureBinding: Sendable {
   /// - Parameter values: the result of `values(_:)`, whose names the model has.
   func overridden(_ values: DictionaryFeatureProvider) -> Set<String> {
     function.overridable.isEmpty ? [] : values.featureNames.subtracting(function.inputs.map(\.name))
+  }
+
+  /// Returns the name of the feature that a caller's name means; the escaped name for one that the model does not have.
+  private func ownName(of given: String) -> String {
+    guard !ExactString(given).isASCII else { return given }
+    return (function.inputs + function.overridable).first { $0.isNamed(given) }?.name ?? ExactString(given).escaped
   }
 
   private func checkNames(_ given: Set<String>) throws(ModelError) {

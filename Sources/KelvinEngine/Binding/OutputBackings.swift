@@ -16,7 +16,9 @@ struct OutputBackings: Sendable {
     var buffers: [Int: CallerBuffer] = [:]
     var owners: [ObjectIdentifier: String] = [:]
     for (name, backing) in given.sorted(by: { $0.key < $1.key }) {
-      guard let place = places.first(where: { $0.feature?.name == name }), let feature = place.feature else { continue }
+      guard let place = places.first(where: { $0.feature?.isNamed(name) == true }), let feature = place.feature else {
+        continue
+      }
       let index = place.index
       let type = graph[graph.outputs[index]].type
       guard !graph.extents.contains(where: { $0.output == index }) else {
@@ -26,7 +28,7 @@ struct OutputBackings: Sendable {
       if let other = owners.updateValue(name, forKey: backing.identity) {
         throw ModelError(.featureType, "outputs '\(other)' and '\(name)' share one backing; give each its own")
       }
-      backings[name] = backing
+      backings[feature.name] = backing
       if case .multiArray(let array) = backing, array.isDense, array.dataType.scalar == type.scalar {
         buffers[index] = CallerBuffer(array.memory, owner: array)
       }

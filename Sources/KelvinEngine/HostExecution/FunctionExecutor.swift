@@ -248,8 +248,9 @@ package struct FunctionExecutor: Sendable {
 
   /// - Throws: `featureType` for a backing of an output that is not a tensor computed by a graph.
   private func checkBackings(_ given: [String: OutputBacking]) throws(ModelError) {
-    for name in given.keys.filter({ !backed.contains($0) }).sorted() {
-      guard let declared = binding.function.outputs.first(where: { $0.name == name }) else { continue }
+    for name in given.keys.sorted() {
+      guard let declared = binding.function.outputs.first(where: { $0.isNamed(name) }), !backed.contains(declared.name)
+      else { continue }
       throw ModelError(
         .featureType, "output '\(name)' is \(FeatureDescription(declared).type.rawValue), which cannot have a backing")
     }

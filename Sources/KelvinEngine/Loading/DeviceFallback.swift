@@ -44,6 +44,8 @@ package final class DeviceFallback: Sendable {
   private struct State {
     var shortages: [Shortage] = []
     var refusals: [DeviceError] = []
+    /// The failures after which a device was opened anew.
+    var renewals: [DeviceError] = []
     var usualSize = 0
   }
 
@@ -100,23 +102,29 @@ package final class DeviceFallback: Sendable {
 
   /// Remarks for the user about failed devices that the model could have used.
   package var remarks: [String] {
-    let failures = failures + state.withLock { $0.refusals }
-    guard !failures.isEmpty else { return [] }
-    let units = Set(((try? request.units.devices(in: inventory)) ?? []).map(\.info.id)).union(request.pins.values)
-    return failures.filter { units.contains($0.device) }.map { failure in
-      let why = "(\(failure.place): \(failure.reason))"
-      switch failure.code {
-      case .outOfMemory: return "\(failure.device) has no memory for the model \(why); the model runs without it"
-      case .compilation:
-        let nodes = failure.nodes.map { "'\($0)'" }.joined(separator: ", ")
-        return "\(failure.device) does not compile \(nodes) \(why); other devices run them"
-      default: return "\(failure.device) is unavailable \(why); the model runs without it"
-      }
+    let (refusals, renewals) = state.withLock { ($0.refusals, $0.renewals) }
+    let failures = failures + refusals
+    let renewed = renewals.filter { renewal in !failures.contains { $0.device == renewal.device } }.map {
+      "\($0.device) failed (\($0.place): \($0.reason)); it was opened again, and the work was repeated on it"
     }
+    guard !failures.isEmpty else { return renewed }
+    let units = Set(((try? request.units.devices(in: inventory)) ?? []).map(\.info.id)).union(request.pins.values)
+    return renewed
+      + failures.filter { units.contains($0.device) }.map { failure in
+        let why = "(\(failure.place): \(failure.reason))"
+        switch failure.code {
+        case .outOfMemory: return "\(failure.device) has no memory for the model \(why); the model runs without it"
+        case .compilation:
+          let nodes = failure.nodes.map { "'\($0)'" }.joined(separator: ", ")
+          return "\(failure.device) does not compile \(nodes) \(why); other devices run them"
+        case .wrong: return "\(failure.device) computes wrongly \(why); the model runs without it"
+        default: return "\(failure.device) is unavailable \(why); the model runs without it"
+        }
+      }
   }
 
   /// Runs `body`, and again without each device that fails or runs out of memory, or without nodes that a device does
-  /// not compile.
+  /// not compile. A device that fails for the first time in the process is opened anew, and `body` runs again with it.
   ///
   /// - Parameters:
   ///   - size: the number of elements of the flexible inputs; nil for `usualSize`.
@@ -128,6 +136,7 @@ package final class DeviceFallback: Sendable {
   ) throws -> Result {
     let size = try size()
     var latest: DeviceError?
+    var renewals = 0
     while true {
       let exclusions = exclusions(for: size)
       do {
@@ -138,6 +147,12 @@ package final class DeviceFallback: Sendable {
         guard case RuntimeError.device(let failure) = error, failure.canBeDoneElsewhere, isSpared(failure.device) else {
           throw latest.map { Self.final($0, because: error) } ?? error
         }
+        if failure.takesDeviceOut, failure.code != .wrong, renewals < Self.renewalLimit, inventory.renew(failure.device)
+        {
+          renewals += 1
+          state.withLock { if !$0.renewals.contains(failure) { $0.renewals.append(failure) } }
+          continue
+        }
         guard !request.isStrict else { throw RuntimeError.device(failure.underStrictness) }
         guard !exclusions.covers(failure) else { throw error }
         takeOut(failure, size ?? usualSize)
@@ -145,6 +160,9 @@ package final class DeviceFallback: Sendable {
       }
     }
   }
+
+  /// How often one piece of work is repeated on devices opened anew, by this or other work.
+  private static let renewalLimit = 4
 
   /// Whether execution can continue without a device: any but the host.
   private func isSpared(_ id: String) -> Bool {

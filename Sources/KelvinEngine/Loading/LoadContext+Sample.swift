@@ -1,3 +1,4 @@
+import KelvinBasics
 import KelvinDevices
 import KelvinFeatures
 import KelvinGraph
@@ -55,39 +56,63 @@ extension LoadContext {
     return found
   }
 
-  /// Returns synthetic values for the features that a run needs, as far as possible.
+  /// Returns synthetic values for the features that a run needs, as far as their shapes are known.
   ///
   /// - Throws: `device` if the host has not enough memory for them.
-  private func madeUp(_ function: Function, _ graphs: [Graph], _ seed: UInt64) throws -> [String: FeatureValue] {
-    var made: [String: FeatureValue] = [:]
+  func madeUp(_ function: Function, _ graphs: [Graph], _ seed: UInt64) throws -> [String: FeatureValue] {
+    var values: [String: FeatureValue] = [:]
     for graph in graphs {
       for (id, tensor) in zip(graph.inputs, try madeUpInputs(for: graph, features: function.inputs, seed: seed)) {
-        made[graph[id].name] = FeatureValue(multiArray: MultiArray(tensor.withoutTruthValues))
+        values[graph[id].name] = FeatureValue(multiArray: MultiArray(tensor))
       }
     }
-    var values: [String: FeatureValue] = [:]
-    for feature in function.inputs where !feature.isOptional && feature.defaultValue == nil {
-      switch feature.type {
-      case .tensor(let scalar, let dimensions):
-        let standard = Shape(dimensions.compactMap(\.standard))
-        let shape = options.shapes[feature.name] ?? (standard.rank == dimensions.count ? standard : nil)
-        // The value 1 is valid for most inputs that determine sizes.
-        values[feature.name] = made[feature.name]
-        if values[feature.name] == nil, let shape {
-          let type = TensorType(scalar, shape)
-          try HostMemory.check([type], "made-up inputs")
-          values[feature.name] = FeatureValue(multiArray: MultiArray(Tensor(type) { _ in 1 }.withoutTruthValues))
-        }
-      case .int64: values[feature.name] = FeatureValue(int64: 1)
-      case .double: values[feature.name] = FeatureValue(double: 1)
-      default: values[feature.name] = made[feature.name]
-      }
+    let required = function.inputs.filter(\.isRequired)
+    for feature in required where values[feature.name] == nil {
+      values[feature.name] = try madeUp(feature, seed)
     }
-    return values
+    return values.filter { name, _ in required.contains { $0.name == name } }
+  }
+
+  /// Returns a synthetic value for a feature that no known graph reads; nil if its shape is not known.
+  private func madeUp(_ feature: Feature, _ seed: UInt64) throws -> FeatureValue? {
+    func shape(_ dimensions: [Dimension]) -> Shape? {
+      let standard = Shape(dimensions.compactMap(\.standard))
+      let known = standard.rank == dimensions.count && !feature.takesAnyShape ? standard : nil
+      return options.shapes[feature.name] ?? known
+    }
+    func array(_ type: TensorType, _ make: () -> Tensor) throws -> FeatureValue {
+      try HostMemory.check([type], "made-up inputs")
+      return FeatureValue(multiArray: MultiArray(make()))
+    }
+    switch feature.type {
+    case .tensor(let scalar, let dimensions):
+      // The value 1 is valid for most inputs that determine sizes.
+      return try shape(dimensions).map { TensorType(scalar, $0) }.map { type in
+        try array(type) { Tensor(type) { _ in 1 } }
+      }
+    case .image(let image):
+      var random = SeededGenerator(seed: seed)
+      let type = TensorType(image.scalar, options.shapes[feature.name] ?? image.tensorShape)
+      return try array(type) { .random(image, type, &random) }
+    case .int64: return FeatureValue(int64: 1)
+    case .double: return FeatureValue(double: 1)
+    case .string: return FeatureValue(string: "")
+    case .strings(let dimensions):
+      guard let shape = shape(dimensions), shape.count <= 1 << 24 else { return nil }
+      let strings = [String](repeating: "", count: shape.count)
+      return FeatureValue(sequence: FeatureSequence(strings: strings, shape: shape.dimensions))
+    case .dictionary: return FeatureValue(dictionary: [:])
+    case .sequence(of: .string): return FeatureValue(sequence: FeatureSequence(strings: [""]))
+    case .sequence(of: .int64): return FeatureValue(sequence: FeatureSequence(int64s: [1]))
+    case .dictionaries, .tensors, .state: return nil
+    }
   }
 }
 
-extension Tensor {
-  /// Arrays have no Boolean type: converts to the numbers 0 and 1.
-  fileprivate var withoutTruthValues: Tensor { type.scalar == .bool ? converted(to: .int32) : self }
+extension Feature {
+  /// Whether a prediction needs a value from the caller.
+  package var isRequired: Bool {
+    if case .state = type { return false }
+    return !isOptional && defaultValue == nil
+  }
 }

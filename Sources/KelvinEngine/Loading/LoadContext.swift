@@ -23,6 +23,8 @@ struct LoadContext: Sendable {
   let stores = WeightRegistry<MemoryPackedWeights>()
   let sources: SourceFiles
   let fallback: DeviceFallback
+  /// The checks of the devices that predictions use.
+  let guardian: ResultGuard
   /// The difference between the planned machine and this one; nil if there is none.
   let whatIf: WhatIf?
   /// Remarks for the user about the measurements that costs come from.
@@ -49,6 +51,7 @@ struct LoadContext: Sendable {
     (inventory, costs, remarks) = try options.price(present, cache)
     self.options = options
     fallback = DeviceFallback(present, options.request)
+    guardian = ResultGuard(present, fallback, options)
   }
 
   /// Runs the passes that the options request on a graph.

@@ -2,6 +2,7 @@ package import KelvinBasics
 package import KelvinDevices
 package import KelvinFeatures
 package import KelvinGraph
+package import KelvinIsolation
 package import KelvinMeasurements
 package import KelvinPlanning
 package import KelvinRuntime
@@ -33,6 +34,8 @@ package struct LoadOptions: Sendable {
   package var tuning = KernelTuning()
   /// The time limits of devices.
   package var watchdog = Watchdog.standard
+  /// Whether the devices' results are checked while the model predicts.
+  package var checksResults = true
   /// Whether every size of flexible inputs has its own plan. Otherwise sizes up to the same power of two share a
   /// plan.
   package var plansEverySize = false
@@ -40,6 +43,8 @@ package struct LoadOptions: Sendable {
   package var lastPass: String?
   /// Whether links among the model's files are followed.
   package var allowsLinks = false
+  /// Whether `LoadedModel.init(path:options:)` reads the model in a worker first.
+  package var isolation = Isolation.none
   /// The folder of packed weights, pipelines and measurements; nil keeps nothing.
   package var cacheDirectory: String? = CacheDirectory.standard
 

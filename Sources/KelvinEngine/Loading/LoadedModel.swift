@@ -1,3 +1,4 @@
+import KelvinBasics
 import KelvinDevices
 import KelvinFeatures
 package import KelvinGraph
@@ -25,7 +26,7 @@ package struct LoadedModel: Sendable {
   package let remarks: [String]
   /// The entries of `remarks` about data-dependent sizes.
   package let sizeRemarks: [String]
-  private var site: LoadContext
+  var site: LoadContext
 
   package var functionName: String { site.function }
   package var options: LoadOptions { site.options }
@@ -46,7 +47,8 @@ package struct LoadedModel: Sendable {
   /// - Throws: `FormatError`, `GraphError` or `RuntimeError`.
   package init(path: String, options: LoadOptions, inventory: DeviceInventory = deviceInventory) throws {
     try self.init(
-      program: readModel(at: path, allowsLinks: options.allowsLinks), options: options, inventory: inventory)
+      program: readModel(at: path, allowsLinks: options.allowsLinks, isolation: options.isolation), options: options,
+      inventory: inventory)
   }
 
   /// - Throws: the errors of `init(path:options:inventory:)`; `FileError` if a file of the model changed since it was
@@ -63,8 +65,14 @@ package struct LoadedModel: Sendable {
 
   /// - Throws: the errors of `init(path:options:inventory:)`; `DynamicShapeControlFlow`.
   private init(
-    _ program: ModelProgram, _ function: Function, _ options: LoadOptions, _ inventory: DeviceInventory
+    _ program: ModelProgram, _ function: Function, _ given: LoadOptions, _ inventory: DeviceInventory
   ) throws {
+    var options = given
+    // A caller's names are compared by their bytes.
+    options.shapes = Dictionary(
+      given.shapes.map { name, shape in
+        (function.inputs.first { $0.isNamed(name) }?.name ?? ExactString(name).escaped, shape)
+      }, uniquingKeysWith: { first, _ in first })
     let inputNames = Set(function.inputs.map(\.name))
     if let unknown = options.shapes.keys.sorted().first(where: { !inputNames.contains($0) }) {
       throw RuntimeError.invalidInput(
@@ -102,6 +110,8 @@ package struct LoadedModel: Sendable {
 
   /// The devices and nodes that the model cannot use.
   package var fallback: DeviceFallback { site.fallback }
+  /// The checks of the results.
+  package var guardian: ResultGuard { site.guardian }
 
   /// The index of the shown graph's output that has one score for each class; nil if there is none.
   package var scoresOutput: Int? {
@@ -192,7 +202,7 @@ extension Feature {
   /// Whether its sizes can differ between predictions.
   fileprivate var isFlexible: Bool {
     switch type {
-    case .tensor(_, let dimensions): dimensions.contains(where: \.isFlexible)
+    case .tensor(_, let dimensions): takesAnyShape || dimensions.contains(where: \.isFlexible)
     case .image(let image): image.isFlexible
     default: false
     }

@@ -19,17 +19,22 @@ package func madeUpInputs(for graph: Graph, features: [Feature], seed: UInt64) t
   let types = Dictionary(features.map { ($0.name, $0.type) }) { first, _ in first }
   return graph.inputs.map { id in
     let type = graph[id].type
-    if case .image(let image)? = types[graph[id].name] {
-      let channelSize = image.width * image.height
-      return Tensor(type) { index in
-        let channel = index / max(channelSize, 1) % image.channels
-        let pixel = Float(Int.random(in: 0...255, using: &random))
-        return Double(image.scale[channel] * pixel + image.bias[channel])
-      }
-    }
+    if case .image(let image)? = types[graph[id].name] { return .random(image, type, &random) }
     if type.scalar.isFloatingPoint { return .random(type.scalar, type.shape, -1...1, &random) }
     let limit = type.scalar == .bool ? 2 : limits[id.index] ?? 2
     return Tensor(type) { _ in Double(Int.random(in: 0..<max(limit, 1), using: &random)) }
+  }
+}
+
+extension Tensor {
+  /// Returns the tensor of an image with random pixels.
+  static func random(_ image: ImageFeature, _ type: TensorType, _ random: inout SeededGenerator) -> Tensor {
+    let channelSize = image.width * image.height
+    return Tensor(type) { index in
+      let channel = index / max(channelSize, 1) % image.channels
+      let pixel = Float(Int.random(in: 0...255, using: &random))
+      return Double(image.scale[channel] * pixel + image.bias[channel])
+    }
   }
 }
 
@@ -52,6 +57,23 @@ extension LoadedModel {
       return try hosted(index, for: types)
     }
     return tensors
+  }
+
+  /// Returns synthetic values of the function's required inputs, those included on which only host operations and
+  /// control flow depend.
+  ///
+  /// - Parameter given: the inputs that have values.
+  /// - Throws: `invalidInput` for an input of unknown shape; `device` if the host has not enough memory for them.
+  package func madeUpValues(seed: UInt64, besides given: Set<String>) throws -> [String: FeatureValue] {
+    let values = try site.madeUp(function, graphs.compactMap { $0?.context.graph }, seed)
+    for feature in function.inputs
+    where feature.isRequired && values[feature.name] == nil && !given.contains(feature.name) {
+      throw RuntimeError.invalidInput(
+        name: feature.name,
+        reason: "no value can be made up, because its shape is not known; give its shape "
+          + "(--shape \(feature.name)=…) or its value (--input \(feature.name)=…)")
+    }
+    return values
   }
 
   /// Returns synthetic tensors, one for each input of a graph.

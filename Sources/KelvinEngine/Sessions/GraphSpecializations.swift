@@ -51,6 +51,8 @@ final class GraphSpecializations: Sendable {
     let standard = standard(types, exclusions)
     if let standard, types.fit(standard.graph) { return standard }
     let key = Key(types: types, exclusions: exclusions)
+    // A device that failed may have been opened anew since.
+    specializations.drop(where: \.isOut)
     return try specializations.value(for: key, cancellation) {
       do {
         let specialized = try loaded.graph(index, for: types, without: exclusions)
@@ -77,7 +79,7 @@ final class GraphSpecializations: Sendable {
     let (kept, dropped) = standard.withLock { standard -> (CompiledModel?, CompiledModel?) in
       guard let known = standard else { return (nil, nil) }
       let model = known.model
-      guard model.usedDevices.isDisjoint(with: exclusions.devices.keys) else {
+      guard !model.isOut, model.usedDevices.isDisjoint(with: exclusions.devices.keys) else {
         guard model.isOut || types.fit(model.graph) else { return (nil, nil) }
         standard = nil
         return (nil, model)

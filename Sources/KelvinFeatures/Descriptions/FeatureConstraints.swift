@@ -10,7 +10,7 @@ public struct MultiArrayConstraint: Hashable, Sendable {
   /// The allowed shapes.
   public let shapeConstraint: MultiArrayShapeConstraint
 
-  init(_ scalar: ScalarType, _ dimensions: [Dimension], _ allowed: [Shape]) {
+  init(_ scalar: ScalarType, _ dimensions: [Dimension], _ allowed: [Shape], isOpen: Bool = false) {
     dataType = MultiArrayDataType(scalar)
     shape = dimensions.map {
       switch $0 {
@@ -23,7 +23,8 @@ public struct MultiArrayConstraint: Hashable, Sendable {
     // Core ML represents a fixed shape as an enumeration of one shape.
     let shapes = isFixed ? [shape] : allowed.map(\.dimensions)
     shapeConstraint = MultiArrayShapeConstraint(
-      type: shapes.isEmpty ? .range : .enumerated, sizeRangeForDimension: ranges, enumeratedShapes: shapes)
+      type: isOpen ? .unspecified : shapes.isEmpty ? .range : .enumerated, sizeRangeForDimension: ranges,
+      enumeratedShapes: isOpen ? [] : shapes)
   }
 
   /// Returns whether an array has an allowed shape, and contains only integers if the feature's type is an integer

@@ -36,7 +36,7 @@ public struct FeatureDescription: Hashable, Sendable {
     switch feature.type {
     case .tensor(let scalar, let dimensions):
       type = .multiArray
-      array = MultiArrayConstraint(scalar, dimensions, feature.allowedShapes)
+      array = MultiArrayConstraint(scalar, dimensions, feature.allowedShapes, isOpen: feature.takesAnyShape)
     case .state(let scalar, let dimensions):
       type = .state
       state = MultiArrayConstraint(scalar, dimensions, [])

@@ -22,6 +22,14 @@ extension FeatureKind {
   }
 }
 
+extension Feature {
+  /// A description of the type, such as `float32[1x3x64x64]`; `float32[…]` for an array of any shape.
+  package var typeText: String {
+    if hasComputedType { return "array" }
+    return takesAnyShape ? "\(type.text)[…]" : type.text
+  }
+}
+
 extension ImageFeature {
   /// The allowed sizes other than the default size, as they follow it in a description.
   fileprivate var otherSizes: String {

@@ -1,3 +1,5 @@
+import KelvinBasics
+
 /// A provider of feature values.
 public protocol FeatureProvider: Sendable {
   /// The names of the features that have a value.
@@ -15,9 +17,9 @@ public struct DictionaryFeatureProvider: FeatureProvider, Hashable {
   public init(dictionary: [String: FeatureValue]) { self.dictionary = dictionary }
 
   public var featureNames: Set<String> { Set(dictionary.keys) }
-  public func featureValue(for featureName: String) -> FeatureValue? { dictionary[featureName] }
+  public func featureValue(for featureName: String) -> FeatureValue? { dictionary[exact: featureName] }
   /// The value of a feature; nil if it has none.
-  public subscript(featureName: String) -> FeatureValue? { dictionary[featureName] }
+  public subscript(featureName: String) -> FeatureValue? { dictionary[exact: featureName] }
 }
 
 /// A batch: the inputs or outputs of several predictions.

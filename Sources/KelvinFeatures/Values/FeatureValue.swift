@@ -1,4 +1,5 @@
 public import FoundationEssentials
+import KelvinBasics
 public import KelvinImages
 
 /// The type of a feature's values.
@@ -163,6 +164,22 @@ public enum ClassLabel: Hashable, Sendable, CustomStringConvertible {
     switch self {
     case .string(let text): text
     case .int64(let number): "\(number)"
+    }
+  }
+
+  /// Whether two labels are the same integer or have the same bytes. Canonically equivalent strings are different labels.
+  public static func == (a: ClassLabel, b: ClassLabel) -> Bool {
+    switch (a, b) {
+    case (.string(let a), .string(let b)): ExactString(a) == ExactString(b)
+    case (.int64(let a), .int64(let b)): a == b
+    default: false
+    }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .string(let text): hasher.combine(ExactString(text))
+    case .int64(let number): hasher.combine(number)
     }
   }
 }

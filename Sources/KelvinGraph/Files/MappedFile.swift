@@ -39,7 +39,7 @@ final class MappedFile: @unchecked Sendable {
   /// - Throws: `FileError` with the system's reason.
   init(_ file: OpenFile) throws(FileError) {
     let base = try file.map()
-    guard let watch = ck_guard_begin(base, file.byteCount) else {
+    guard let watch = ck_guard_begin(base, file.byteCount, false) else {
       munmap(base, file.byteCount)
       throw FileError(path: file.path, action: "map", code: ENOMEM)
     }

@@ -39,6 +39,9 @@ package final class SourceFiles: Sendable {
     }
   }
 
+  /// The states of the held files, without packs.
+  package var states: [FileState] { held.withLock { $0.files.compactMap(\.state) } }
+
   /// Adds a file that was made from these and is read in place of them, once, during the lifetime of its reader.
   /// Another file may replace it.
   package func hold(pack bytes: Bytes) {

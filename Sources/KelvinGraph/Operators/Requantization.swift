@@ -53,5 +53,5 @@ package struct Requantization: Hashable, Sendable {
 
 extension Shape {
   /// Whether a parameter of this shape is one number, or one for each of `channels`.
-  func isParameter(of channels: Int) -> Bool { rank <= 1 && (count == 1 || count == channels) }
+  package func isParameter(of channels: Int) -> Bool { rank <= 1 && (count == 1 || count == channels) }
 }

@@ -1,3 +1,5 @@
+import KelvinBasics
+
 /// An input or output of a function.
 package struct Feature: Sendable, Hashable {
   package var name: String
@@ -12,6 +14,16 @@ package struct Feature: Sendable, Hashable {
   /// Whether a tensor may have two additional leading axes, of a sequence and its batch, as Core ML's older networks
   /// take them.
   package var takesSequences = false
+  /// Whether the source declares no rank, so that every shape is allowed. The type then has no dimensions.
+  package var takesAnyShape = false
+  /// Whether the source declares no type for an output. Its values have the element type that the graph computes.
+  package var hasComputedType = false
+
+  /// Whether a user's name is the feature's: by its bytes in the model's file, or as descriptions show it.
+  package func isNamed(_ given: String) -> Bool {
+    let own = ExactString(name)
+    return own == ExactString(given) || own == ExactString(ExactString(given).escaped)
+  }
 
   package init(
     name: String, type: FeatureKind, isOptional: Bool = false, summary: String = "", defaultValue: Double? = nil,
@@ -29,6 +41,7 @@ package struct Feature: Sendable, Hashable {
 extension Feature {
   /// Returns the part of a shape that the feature's dimensions describe.
   package func described(_ shape: Shape) -> Shape {
+    if takesAnyShape { return [] }
     guard takesSequences, case .tensor(_, let dimensions) = type, shape.rank == dimensions.count + 2,
       !shape.dimensions.prefix(2).contains(0)
     else { return shape }
@@ -39,7 +52,7 @@ extension Feature {
   package var hasOpenSizes: Bool {
     switch type {
     case .tensor(_, let dimensions), .strings(let dimensions):
-      takesSequences || dimensions.contains { if case .flexible = $0 { true } else { false } }
+      takesSequences || takesAnyShape || dimensions.contains { if case .flexible = $0 { true } else { false } }
     case .image(let image): image.isFlexible
     default: false
     }

@@ -201,6 +201,7 @@ extension Feature {
     case .double: return .tensor(TensorType(.float64, [1]))
     case .string: return .strings([1])
     case .dictionary(let keys): return .dictionary(isByString: keys == .string)
+    case .tensor where takesAnyShape && shape == nil: return .unknown
     case .tensor(let scalar, let dimensions):
       return (shape ?? dimensions.standardShape).map { .tensor(TensorType(scalar, $0)) } ?? .unknown
     case .strings(let dimensions): return (shape ?? dimensions.standardShape).map { .strings($0) } ?? .unknown
@@ -217,7 +218,7 @@ extension Feature {
     case .tensor(_, let own), .strings(let own): dimensions = own
     default: return nil
     }
-    guard dimensions.standardShape != nil else { return nil }
+    guard dimensions.standardShape != nil, !takesAnyShape else { return nil }
     let sizes = dimensions.compactMap { dimension in
       guard case .flexible(_, let range, _) = dimension else { return dimension.standard }
       return min(max(size, range.lowerBound), range.upperBound)

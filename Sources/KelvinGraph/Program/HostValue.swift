@@ -1,3 +1,5 @@
+import KelvinBasics
+
 /// The value of a function's slot during execution: a tensor, or another kind of value.
 ///
 /// Lists and sequences whose elements have one shape are one tensor with a leading axis. Graphs read and write tensors;
@@ -37,6 +39,15 @@ package struct StringTensor: Sendable, Hashable {
     precondition(shape.count == strings.count, "\(strings.count) strings for \(shape)")
     self.strings = strings
     self.shape = shape
+  }
+
+  package static func == (a: StringTensor, b: StringTensor) -> Bool {
+    a.shape == b.shape && a.strings.exact == b.strings.exact
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(shape)
+    hasher.combine(strings.exact)
   }
 }
 

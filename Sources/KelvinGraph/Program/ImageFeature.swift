@@ -39,6 +39,8 @@ package struct ImageFeature: Sendable, Hashable {
   package var height: Int
   package var sizes: Sizes
   package var layout: ColorLayout
+  /// Whether the tensor's axes are row, column and channel, instead of channel, row and column.
+  package var isInterleaved = false
   /// The type of the tensor that enters the graph.
   package var scalar: ScalarType
   /// The conversion of a pixel `p` in 0…255 for the graph: `scale · p + bias` for each channel of the layout.
@@ -60,10 +62,12 @@ package struct ImageFeature: Sendable, Hashable {
 
   package var channels: Int { layout.channelCount }
   /// The shape of the tensor for an image of the default size.
-  package var tensorShape: Shape { [1, channels, height, width] }
+  package var tensorShape: Shape { tensorShape(Size(width: width, height: height)) }
   package var isFlexible: Bool { sizes != .fixed }
 
-  package func tensorShape(_ size: Size) -> Shape { [1, channels, size.height, size.width] }
+  package func tensorShape(_ size: Size) -> Shape {
+    isInterleaved ? [1, size.height, size.width, channels] : [1, channels, size.height, size.width]
+  }
 
   package func accepts(_ size: Size) -> Bool {
     switch sizes {

@@ -1,3 +1,5 @@
+import KelvinBasics
+
 /// Class labels, categories or the keys of a dictionary, in order: all strings or all integers.
 package enum Labels: Sendable, Hashable {
   case strings([String])
@@ -17,6 +19,21 @@ package enum Labels: Sendable, Hashable {
     switch self {
     case .strings(let labels): labels
     case .integers(let labels): labels.map(String.init)
+    }
+  }
+
+  package static func == (a: Labels, b: Labels) -> Bool {
+    switch (a, b) {
+    case (.strings(let a), .strings(let b)): a.exact == b.exact
+    case (.integers(let a), .integers(let b)): a == b
+    default: false
+    }
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    switch self {
+    case .strings(let labels): hasher.combine(labels.exact)
+    case .integers(let labels): hasher.combine(labels)
     }
   }
 }

@@ -1,3 +1,4 @@
+import KelvinBasics
 import Synchronization
 
 /// A table of distinct strings with ascending indices. Strings are compared by their bytes: Swift's equality ignores
@@ -58,7 +59,7 @@ package struct StringTable: Sendable {
       let strings = Array(strings[..<count])
       return Entries(
         strings: strings, places: Array(places[..<count]),
-        indices: Dictionary(uniqueKeysWithValues: zip(strings.map(ExactString.init), 0...)))
+        indices: Dictionary(uniqueKeysWithValues: zip(strings.exact, 0...)))
     }
 
     mutating func add(
@@ -84,20 +85,5 @@ package struct StringTable: Sendable {
   private final class Shared: Sendable {
     let entries: Mutex<Entries>
     init(_ entries: Entries) { self.entries = Mutex(entries) }
-  }
-}
-
-/// A string that is compared by its scalars, while Swift's equality includes canonical equivalence.
-package struct ExactString: Hashable, Comparable, Sendable {
-  package let string: String
-
-  package init(_ string: String) { self.string = string }
-
-  package static func == (a: Self, b: Self) -> Bool { a.string.utf8.elementsEqual(b.string.utf8) }
-  package static func < (a: Self, b: Self) -> Bool { a.string.utf8.lexicographicallyPrecedes(b.string.utf8) }
-
-  package func hash(into hasher: inout Hasher) {
-    var string = string
-    string.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
   }
 }

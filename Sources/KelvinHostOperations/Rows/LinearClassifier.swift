@@ -1,7 +1,7 @@
 import KelvinBasics
 
-/// ONNX's linear classifier: the class of the largest score wins. With two classes and one score, the second class wins
-/// if the score is more than 0.
+/// ONNX's linear classifier: the class of the largest score in float32 wins. With two classes and one score, the second
+/// class wins if the score is more than 0.
 package struct LinearClassifier: RowClassifier {
   package static let name = "linear_classifier"
   package let model: LinearModel
@@ -22,7 +22,7 @@ package struct LinearClassifier: RowClassifier {
   package func classify(_ rows: NumberRows) -> (winners: [Int], scores: [Double]) {
     var (winners, all): ([Int], [Double]) = ([], [])
     for row in 0..<rows.count {
-      let scores = model.scores(rows, row)
+      let scores = model.scores(rows, row).map(\.roundedToSingle)
       if scores.count == 1 {
         winners.append(scores[0] > 0 ? 1 : 0)
         all += transform.pair(scores[0], first: 1 - scores[0])
@@ -46,6 +46,11 @@ extension ScoreTransform {
     case .none, .softmax, .softmaxOfOthers: [first, score]
     }
   }
+}
+
+extension Double {
+  /// The number rounded to float32, in which ONNX's classifiers compare scores.
+  var roundedToSingle: Double { Double(Float(self)) }
 }
 
 extension [Double] {

@@ -26,7 +26,7 @@ package enum ScoreTransform: Hashable, Sendable {
   /// Winitzki's approximation.
   private static func inverseErrorFunction(_ x: Double) -> Double {
     let product = (1 - x) * (1 + x)
-    guard product != 0 else { return 0 }
+    guard product != 0 else { return x < 0 ? -.infinity : .infinity }
     let a = 0.147
     let half = 2 / (Double.pi * a) + 0.5 * log(product)
     let root = ((half * half - log(product) / a).squareRoot() - half).squareRoot()

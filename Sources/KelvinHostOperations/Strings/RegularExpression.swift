@@ -1,18 +1,33 @@
+import KelvinBasics
+
 /// A regular expression in the syntax of RE2, without backreferences. Matching takes time proportional to the product
 /// of the lengths of the expression and of the string.
 ///
 /// Source: R. Cox, "Regular Expression Matching: the Virtual Machine Approach" (2009).
 package struct RegularExpression: Hashable, Sendable {
   package let pattern: String
-  private let program: RegularExpressionProgram
+  package let dialect: Dialect
+  /// The number of capturing groups.
+  let groupCount: Int
+  let program: RegularExpressionProgram
+
+  /// The syntax of an expression.
+  package enum Dialect: Hashable, Sendable {
+    case re2
+    /// The part of ECMAScript's syntax that RE2 has as well; `.` does not match a carriage return, and `\s` matches a
+    /// vertical tab.
+    case ecmaScript(foldsCase: Bool)
+  }
 
   /// Compiles an expression.
   ///
   /// - Throws: `SyntaxError` for an expression that is invalid or too large.
-  package init(_ pattern: String) throws(SyntaxError) {
+  package init(_ pattern: String, _ dialect: Dialect = .re2) throws(SyntaxError) {
     self.pattern = pattern
-    var parser = RegularExpressionParser(pattern)
-    program = try RegularExpressionProgram(try parser.parsed())
+    self.dialect = dialect
+    var parser = RegularExpressionParser(pattern, dialect)
+    program = try RegularExpressionProgram(.group(try parser.parsed(), 0))
+    groupCount = parser.groupCount
   }
 
   package struct SyntaxError: Error, Hashable, Sendable {
@@ -34,17 +49,22 @@ package struct RegularExpression: Hashable, Sendable {
     return found
   }
 
-  package static func == (a: RegularExpression, b: RegularExpression) -> Bool { a.pattern == b.pattern }
-  package func hash(into hasher: inout Hasher) { hasher.combine(pattern) }
+  package static func == (a: RegularExpression, b: RegularExpression) -> Bool {
+    a.dialect == b.dialect && ExactString(a.pattern) == ExactString(b.pattern)
+  }
+  package func hash(into hasher: inout Hasher) { hasher.combine(ExactString(pattern)) }
 }
 
-/// A node of an expression's syntax tree. The choice among several matches does not matter, only whether there is one.
+/// A node of an expression's syntax tree.
 indirect enum RegularExpressionNode: Sendable {
   case scalars(ScalarSet)
   case assertion(TextPosition)
   case sequence([RegularExpressionNode])
   case choice([RegularExpressionNode])
-  case repetition(RegularExpressionNode, ClosedRange<Int>)
+  /// A repetition, which prefers few iterations if it is lazy.
+  case repetition(RegularExpressionNode, ClosedRange<Int>, isLazy: Bool)
+  /// A capturing group with its number.
+  case group(RegularExpressionNode, Int)
 }
 
 /// A condition on a position between scalars.
@@ -55,11 +75,16 @@ enum TextPosition: Sendable {
 /// A set of Unicode scalars, by their numbers.
 struct ScalarSet: Sendable {
   var ranges: [ClosedRange<UInt32>] = []
+  /// The general categories of further scalars.
+  var categories: Set<Unicode.GeneralCategory> = []
   var isInverted = false
   var foldsCase = false
 
   func contains(_ scalar: UInt32) -> Bool {
     var isIn = ranges.contains { $0.contains(scalar) }
+    if !isIn, !categories.isEmpty, let scalar = Unicode.Scalar(scalar) {
+      isIn = categories.contains(scalar.properties.generalCategory)
+    }
     if !isIn, foldsCase, let properties = Unicode.Scalar(scalar)?.properties {
       isIn = [properties.lowercaseMapping, properties.uppercaseMapping].contains { mapped in
         let scalars = mapped.unicodeScalars
@@ -72,14 +97,17 @@ struct ScalarSet: Sendable {
 
 /// An expression compiled to a nondeterministic machine, which is in all possible states at once.
 struct RegularExpressionProgram: Sendable {
-  private enum Step: Sendable {
+  enum Step: Sendable {
     case read(ScalarSet)
     case check(TextPosition)
+    /// The steps that may follow, in order of preference.
     case jump([Int])
+    /// Saves the position of an end of a group: the start of group n is save 2n, and its end save 2n + 1.
+    case save(Int)
     case matched
   }
 
-  private var steps: [Step] = []
+  private(set) var steps: [Step] = []
   private var written = 0
 
   init(_ node: RegularExpressionNode) throws(RegularExpression.SyntaxError) {
@@ -120,14 +148,19 @@ struct RegularExpressionProgram: Sendable {
       }
       steps[fork] = .jump(starts)
       for end in ends { steps[end] = .jump([steps.count]) }
-    case .repetition(let node, let counts):
+    case .group(let node, let number):
+      try append(.save(2 * number))
+      try append(node)
+      try append(.save(2 * number + 1))
+    case .repetition(let node, let counts, let isLazy):
+      func choice(_ again: Int, _ end: Int) -> Step { .jump(isLazy ? [end, again] : [again, end]) }
       for _ in 0..<counts.lowerBound { try append(node) }
       let fork = steps.count
       if counts.upperBound == .max {
         try append(.jump([]))
         try append(node)
         try append(.jump([fork]))
-        steps[fork] = .jump([fork + 1, steps.count])
+        steps[fork] = choice(fork + 1, steps.count)
       } else {
         var forks: [Int] = []
         for _ in counts.lowerBound..<counts.upperBound {
@@ -135,7 +168,7 @@ struct RegularExpressionProgram: Sendable {
           try append(.jump([]))
           try append(node)
         }
-        for fork in forks { steps[fork] = .jump([fork + 1, steps.count]) }
+        for fork in forks { steps[fork] = choice(fork + 1, steps.count) }
       }
     }
   }
@@ -189,6 +222,7 @@ struct RegularExpressionProgram: Sendable {
       switch steps[state] {
       case .read, .matched: reached.append(state)
       case .check(let position): if position.holds(in: text, at: place) { pending.append(state + 1) }
+      case .save: pending.append(state + 1)
       case .jump(let places): pending += places
       }
     }
@@ -197,7 +231,7 @@ struct RegularExpressionProgram: Sendable {
 }
 
 extension TextPosition {
-  fileprivate func holds(in text: [UInt32], at place: Int) -> Bool {
+  func holds(in text: [UInt32], at place: Int) -> Bool {
     let newline: UInt32 = 10
     let before = place > 0 ? text[place - 1] : nil
     let after = place < text.count ? text[place] : nil

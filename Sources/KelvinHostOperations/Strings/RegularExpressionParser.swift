@@ -1,4 +1,6 @@
-/// A parser of regular expressions in the syntax of RE2.
+import KelvinBasics
+
+/// A parser of regular expressions in the syntax of RE2, or in the part of ECMAScript's syntax that RE2 has as well.
 struct RegularExpressionParser {
   private typealias Node = RegularExpressionNode
   typealias SyntaxError = RegularExpression.SyntaxError
@@ -10,16 +12,33 @@ struct RegularExpressionParser {
   /// Whether the position is between `\Q` and `\E`, where all scalars are literal.
   private var isQuoted = false
 
+  /// The number of capturing groups so far.
+  private(set) var groupCount = 0
+  private let isECMAScript: Bool
+
   private struct Flags {
     var foldsCase = false
     var hasLines = false
     var dotIsAny = false
+    /// Whether repetitions are lazy, and those with the suffix `?` are not.
+    var isLazy = false
   }
 
   private static let depthLimit = 200
   private static let repetitionLimit = 1000
 
-  init(_ pattern: String) { scalars = Array(pattern.unicodeScalars) }
+  /// Creates a parser. For ECMAScript, each byte of the pattern is a scalar, because matching is of bytes.
+  init(_ pattern: String, _ dialect: RegularExpression.Dialect) {
+    switch dialect {
+    case .re2:
+      isECMAScript = false
+      scalars = Array(pattern.unicodeScalars)
+    case .ecmaScript(let foldsCase):
+      isECMAScript = true
+      scalars = pattern.utf8.map { Unicode.Scalar($0) }
+      flags.foldsCase = foldsCase
+    }
+  }
 
   mutating func parsed() throws(SyntaxError) -> RegularExpressionNode {
     let node = try choice()
@@ -71,7 +90,8 @@ struct RegularExpressionParser {
     case "(": return try group()
     case "[": return .scalars(try brackets())
     case ".":
-      return .scalars(ScalarSet(ranges: flags.dotIsAny ? [] : [10...10], isInverted: true))
+      let others: [ClosedRange<UInt32>] = isECMAScript ? [10...10, 13...13] : [10...10]
+      return .scalars(ScalarSet(ranges: flags.dotIsAny ? [] : others, isInverted: true))
     case "^": return .assertion(flags.hasLines ? .lineStart : .start)
     case "$": return .assertion(flags.hasLines ? .lineEnd : .end)
     case "*", "+", "?": throw SyntaxError(reason: "'\(scalar)' at \(start) repeats nothing")
@@ -86,6 +106,7 @@ struct RegularExpressionParser {
 
   private mutating func group() throws(SyntaxError) -> Node? {
     let outer = flags
+    var isCapturing = true
     if take("?") {
       if take("P<") || take("<") {
         guard let end = scalars[place...].firstIndex(of: ">"), end > place else {
@@ -94,12 +115,16 @@ struct RegularExpressionParser {
         place = end + 1
       } else if try !flagsAreOfGroup() {
         return nil
+      } else {
+        isCapturing = false
       }
     }
+    if isCapturing { groupCount += 1 }
+    let number = groupCount
     let node = try choice()
     flags = outer
     guard take(")") else { throw SyntaxError(reason: "a group does not end") }
-    return node
+    return isCapturing ? .group(node, number) : node
   }
 
   /// Reads `i-s:` or `i)`, and returns whether the flags belong to a group that follows.
@@ -111,8 +136,7 @@ struct RegularExpressionParser {
       case "i": flags.foldsCase = isSet
       case "m": flags.hasLines = isSet
       case "s": flags.dotIsAny = isSet
-      // The flag selects among matches, which has no effect here.
-      case "U": break
+      case "U": flags.isLazy = isSet
       case "-": isSet = false
       case ":": return true
       case ")": return false
@@ -135,13 +159,12 @@ struct RegularExpressionParser {
     } else {
       return node
     }
-    // The suffix selects among matches, which has no effect here.
-    _ = take("?")
+    let isLazy = take("?") != flags.isLazy
     let before = place
     var isRepeated = take("*") || take("+") || take("?")
     if !isRepeated { isRepeated = try braces() != nil }
     guard !isRepeated else { throw SyntaxError(reason: "a repetition at \(before) repeats a repetition") }
-    return .repetition(node, counts)
+    return .repetition(node, counts, isLazy: isLazy)
   }
 
   /// Reads `{n}`, `{n,}` or `{n,m}`; returns nil without reading if the brace is a literal.
@@ -176,13 +199,24 @@ struct RegularExpressionParser {
     if take("z") { return .assertion(.end) }
     if take("b") { return .assertion(.wordBoundary) }
     if take("B") { return .assertion(.noWordBoundary) }
-    if let set = perlClass() { return .scalars(set) }
+    if let set = try knownClass() { return .scalars(set) }
     return .scalars(literal(try escapedScalar()))
   }
 
-  /// Reads `\d`, `\s`, `\w` or one of their complements.
-  private mutating func perlClass() -> ScalarSet? {
-    for (name, set) in [("d", ScalarSet.digit), ("s", .space), ("w", .word)] {
+  /// Reads `\d`, `\s`, `\w`, a Unicode category such as `\pL` or `\p{Lu}`, or a complement.
+  private mutating func knownClass() throws(SyntaxError) -> ScalarSet? {
+    for name in isECMAScript ? [] : ["p", "P"] where take(name) {
+      let isLong = take("{")
+      let isInverted = (isLong && take("^")) != (name == "P")
+      let letters = scalars[place...].prefix { $0.isASCII && $0.properties.isAlphabetic }.prefix(isLong ? 64 : 1)
+      place += letters.count
+      let category = String(String.UnicodeScalarView(letters))
+      guard let found = ScalarSet.categories[ExactString(category)], !isLong || take("}") else {
+        throw SyntaxError(reason: "'\\p{\(category)}' is not a general category, expected one such as L or Lu")
+      }
+      return ScalarSet(categories: isInverted ? ScalarSet.allCategories.subtracting(found) : found)
+    }
+    for (name, set) in [("d", ScalarSet.digit), ("s", isECMAScript ? .wideSpace : .space), ("w", .word)] {
       if take(name) { return set }
       if take(name.uppercased()) { return ScalarSet(ranges: set.ranges, isInverted: true) }
     }
@@ -238,8 +272,9 @@ struct RegularExpressionParser {
       var low = scalar.value
       place += 1
       if scalar == "\\" {
-        if let known = perlClass() {
+        if let known = try knownClass() {
           set.ranges += known.isInverted ? known.complement : known.ranges
+          set.categories.formUnion(known.categories)
           continue
         }
         low = try escapedScalar()
@@ -273,6 +308,8 @@ struct RegularExpressionParser {
 extension ScalarSet {
   static let digit = ScalarSet(ranges: [48...57])
   static let space = ScalarSet(ranges: [9...10, 12...13, 32...32])
+  /// ASCII's spaces with the vertical tab.
+  fileprivate static let wideSpace = ScalarSet(ranges: [9...13, 32...32])
   static let word = ScalarSet(ranges: [48...57, 65...90, 95...95, 97...122])
 
   /// The POSIX classes, for ASCII.

@@ -1,3 +1,4 @@
+import KelvinBasics
 package import KelvinGraph
 
 /// The strings that a model knows, which have the first indices: the index of each is its position. The first string is
@@ -8,7 +9,7 @@ package struct KnownStrings: Hashable, Sendable {
 
   package init(_ strings: [String]) {
     self.strings = strings
-    places = Dictionary(zip(strings.map(ExactString.init), Int64(0)...)) { first, _ in first }
+    places = Dictionary(zip(strings.exact, Int64(0)...)) { first, _ in first }
   }
 
   /// The empty string only.
@@ -124,7 +125,7 @@ package struct StringIndices: HostOperation {
       let added = table.adding(given.map(\.strings), from: start) { known.places[ExactString($0)] }
       return result(.table(added.table), start + added.table.count - table.count, added.places, given)
     case .sorted:
-      let all = Set(given.flatMap(\.strings).map(ExactString.init)).sorted()
+      let all = Set(given.flatMap(\.strings).exact).sorted()
       let ranks = Dictionary(uniqueKeysWithValues: zip(all, Int64(0)...))
       list = all.map(\.string)
       places = given.map { source in source.strings.map { ranks[ExactString($0)] ?? 0 } }

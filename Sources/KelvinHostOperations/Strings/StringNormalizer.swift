@@ -1,3 +1,4 @@
+import KelvinBasics
 package import KelvinGraph
 
 /// Removes stop words from a list of strings and changes the case (ONNX's `StringNormalizer`). If no string remains,
@@ -15,7 +16,7 @@ package struct StringNormalizer: OneInputOperation {
   package let letters: Case
   package let input: String
   package let output: String
-  private let words: Set<String>
+  private let words: Set<ExactString>
 
   package init(without stopWords: [String], distinguishesCase: Bool, letters: Case, input: String, output: String) {
     self.stopWords = stopWords
@@ -23,7 +24,7 @@ package struct StringNormalizer: OneInputOperation {
     self.letters = letters
     self.input = input
     self.output = output
-    words = Set(distinguishesCase ? stopWords : stopWords.map { $0.lowercased() })
+    words = Set((distinguishesCase ? stopWords : stopWords.map { $0.lowercased() }).exact)
   }
 
   package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
@@ -32,7 +33,7 @@ package struct StringNormalizer: OneInputOperation {
     guard strings.shape.rank == 1 || isRow else {
       throw refused(0, "expected [C] or [1, C], got [\(strings.shape)]", remedy: "give one list of strings")
     }
-    let left = strings.strings.filter { !words.contains(distinguishesCase ? $0 : $0.lowercased()) }
+    let left = strings.strings.filter { !words.contains(ExactString(distinguishesCase ? $0 : $0.lowercased())) }
     let written = left.map { string in
       switch letters {
       case .kept: string

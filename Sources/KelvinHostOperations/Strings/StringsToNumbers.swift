@@ -21,6 +21,8 @@ package struct StringsToNumbers: OneInputOperation {
   package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
     let strings = try strings(0, inputs)
     let type = TensorType(scalar, strings.shape)
+    // Swift's parser would end at a zero byte.
+    func floating(_ string: String) -> Double? { string.utf8.contains(0) ? nil : Double(string) }
     func number(_ string: String) -> HostOperationError {
       refused(0, "'\(string.prefix(64))' is not a valid \(scalar)", remedy: "give numbers such as 12, -0.5 or 1e-3")
     }
@@ -30,7 +32,7 @@ package struct StringsToNumbers: OneInputOperation {
         // Doubles do not represent all 64-bit integers.
         if let word = Int64(string) ?? UInt64(string).map(Int64.init(bitPattern:)) {
           words.append(word)
-        } else if let value = Double(string), let word = Int64(exactly: value.rounded(.towardZero)) {
+        } else if let value = floating(string), let word = Int64(exactly: value.rounded(.towardZero)) {
           words.append(word)
         } else {
           throw number(string)
@@ -40,7 +42,7 @@ package struct StringsToNumbers: OneInputOperation {
     }
     var values: [Double] = []
     for string in strings.strings {
-      guard let value = Double(string) else { throw number(string) }
+      guard let value = floating(string) else { throw number(string) }
       values.append(value)
     }
     return [.tensor(Tensor(type, rounding: values))]

@@ -149,23 +149,26 @@ struct Forest: Hashable, Sendable {
     (votes, voteStarts) = ([], [])
   }
 
+  typealias Combination = (_ value: inout Double, _ error: inout Double, _ weight: Double) -> Void
+
   /// The size of a block of numbers, which stays in a core's cache while all trees are evaluated.
   private static let blockCount = 1 << 17
 
   /// Adds the votes of every tree, in order, to the values of each row. With many rows, several of them descend the
   /// same tree at a time; a single row descends several trees.
   ///
-  /// - Parameter combine: Combines the value of a target with the weight of a vote.
+  /// - Parameter combine: Combines the value of a target, and its error, with the weight of a vote.
   @inline(__always)
   func vote(
     _ rows: NumberRows, _ targetCount: Int, _ values: UnsafeMutableBufferPointer<Double>,
-    _ isVoted: UnsafeMutableBufferPointer<Bool>, _ combine: (Double, Double) -> Double
+    _ errors: UnsafeMutableBufferPointer<Double>, _ isVoted: UnsafeMutableBufferPointer<Bool>, _ combine: Combination
   ) {
     let lanes = ForestTraversal.laneCount
     let block = max(Self.blockCount / max(rows.width, 1) / lanes, 1) * lanes
     var places = [UInt32](repeating: 0, count: lanes)
     var starts = [Int](repeating: 0, count: lanes)
-    let tally = VoteTally(forest: self, targetCount: targetCount, values: values, isVoted: isVoted)
+    let tally = VoteTally(
+      forest: self, targetCount: targetCount, values: values, errors: errors, isVoted: isVoted)
     nodes.withUnsafeBufferPointer { nodes in
       rows.numbers.withUnsafeBufferPointer { numbers in
         let walk = ForestTraversal(nodes: nodes, numbers: numbers, width: rows.width, sets: sets)
@@ -199,10 +202,11 @@ struct Forest: Hashable, Sendable {
     let forest: Forest
     let targetCount: Int
     let values: UnsafeMutableBufferPointer<Double>
+    let errors: UnsafeMutableBufferPointer<Double>
     let isVoted: UnsafeMutableBufferPointer<Bool>
 
     @inline(__always)
-    func add(_ row: Int, _ place: UInt32, _ combine: (Double, Double) -> Double) {
+    func add(_ row: Int, _ place: UInt32, _ combine: Combination) {
       let value = forest.nodes[Int(place)].value
       if let target = forest.onlyTarget {
         add(row * targetCount + target, value, combine)
@@ -215,8 +219,8 @@ struct Forest: Hashable, Sendable {
     }
 
     @inline(__always)
-    private func add(_ index: Int, _ weight: Double, _ combine: (Double, Double) -> Double) {
-      values[index] = combine(values[index], weight)
+    private func add(_ index: Int, _ weight: Double, _ combine: Combination) {
+      combine(&values[index], &errors[index], weight)
       isVoted[index] = true
     }
   }

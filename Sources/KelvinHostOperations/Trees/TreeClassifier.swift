@@ -18,15 +18,20 @@ package struct TreeClassifier: RowClassifier {
   package let transform: ScoreTransform
   /// Whether a class without votes may win.
   package let hasBase: Bool
+  /// Whether scores are compared in double precision; otherwise they are rounded to float32 before.
+  package let isDouble: Bool
 
   /// Creates the classifier.
   ///
   /// - Precondition: The trees have one target with the rule `one`, and two with `second`.
-  package init(_ ensemble: TreeEnsemble, _ rule: Rule, _ transform: ScoreTransform, hasBase: Bool) {
+  package init(
+    _ ensemble: TreeEnsemble, _ rule: Rule, _ transform: ScoreTransform, hasBase: Bool, isDouble: Bool = false
+  ) {
     self.ensemble = ensemble
     self.rule = rule
     self.transform = transform
     self.hasBase = hasBase
+    self.isDouble = isDouble
   }
 
   package var widths: ClosedRange<Int> { ensemble.widths }
@@ -37,7 +42,8 @@ package struct TreeClassifier: RowClassifier {
     let count = ensemble.targetCount
     var (winners, scores): ([Int], [Double]) = ([], [])
     for row in 0..<rows.count {
-      let own = Array(values[row * count..<(row + 1) * count])
+      let exact = values[row * count..<(row + 1) * count]
+      let own = isDouble ? Array(exact) : exact.map(\.roundedToSingle)
       switch rule {
       case .each:
         var best: Int?

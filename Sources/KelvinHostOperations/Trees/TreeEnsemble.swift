@@ -37,24 +37,43 @@ package struct TreeEnsemble: Hashable, Sendable {
 
   /// Returns the aggregate of every target for each row, and whether any leaf voted for it. The value of a target
   /// without votes is its base.
+  ///
+  /// Sums carry the rounding errors of their additions. Equal numbers of equal votes therefore tie, and the votes of all
+  /// trees add up to 1, whatever the number of trees is.
   package func evaluate(_ rows: NumberRows) -> (values: [Double], isVoted: [Bool]) {
     let start = aggregate == .least ? Double.infinity : aggregate == .largest ? -Double.infinity : 0
     var values = [Double](repeating: start, count: rows.count * targetCount)
+    var errors = [Double](repeating: 0, count: values.count)
     var isVoted = [Bool](repeating: false, count: values.count)
     values.withUnsafeMutableBufferPointer { values in
-      isVoted.withUnsafeMutableBufferPointer { isVoted in
-        switch aggregate {
-        case .sum, .average: forest.vote(rows, targetCount, values, isVoted) { $0 + $1 }
-        case .least: forest.vote(rows, targetCount, values, isVoted) { min($0, $1) }
-        case .largest: forest.vote(rows, targetCount, values, isVoted) { max($0, $1) }
+      errors.withUnsafeMutableBufferPointer { errors in
+        isVoted.withUnsafeMutableBufferPointer { isVoted in
+          switch aggregate {
+          case .sum, .average: forest.vote(rows, targetCount, values, errors, isVoted, Self.add)
+          case .least:
+            forest.vote(rows, targetCount, values, errors, isVoted) { value, _, vote in value = min(value, vote) }
+          case .largest:
+            forest.vote(rows, targetCount, values, errors, isVoted) { value, _, vote in value = max(value, vote) }
+          }
         }
       }
     }
     let divisor = aggregate == .average ? Double(max(treeCount, 1)) : 1
     for index in values.indices {
-      values[index] = (isVoted[index] ? values[index] / divisor : 0) + base[index % targetCount]
+      // Infinite sums have no error.
+      let value = errors[index].isFinite ? values[index] + errors[index] : values[index]
+      values[index] = (isVoted[index] ? value / divisor : 0) + base[index % targetCount]
     }
     return (values, isVoted)
+  }
+
+  /// Adds a vote to a sum, and the rounding error of that addition to the sum's error (Knuth's two-sum).
+  @inline(__always)
+  private static func add(_ sum: inout Double, _ error: inout Double, _ vote: Double) {
+    let next = sum + vote
+    let added = next - sum
+    error += (sum - (next - added)) + (vote - added)
+    sum = next
   }
 }
 

@@ -16,10 +16,22 @@ extension Emitter {
       let weights = transposesY ? y : try transpose(y, [1, 0], step: "transposed_weights")
       return try add(Linear(), x, weights, step: step)
     }
-    if left.rank >= 2, right.rank >= 2 { return try matrixProduct(x, y, turnsX, turnsY, step: step) }
+    return try product(x, y, step: step) { try matrixProduct($0, $1, turnsX, turnsY, step: $2) }
+  }
+
+  /// Multiplies operands of any ranks by NumPy's rules: a vector on the left is a row, one on the right a column, and
+  /// the product has no axis for either.
+  ///
+  /// - Parameter multiply: Multiplies matrices.
+  package func product(
+    _ x: ValueID, _ y: ValueID, step: String? = nil,
+    _ multiply: (_ rows: ValueID, _ columns: ValueID, _ step: String?) throws -> ValueID
+  ) throws -> ValueID {
+    let (left, right) = (shape(x), shape(y))
+    if left.rank >= 2, right.rank >= 2 { return try multiply(x, y, step) }
     let rows = left.rank == 1 ? try reshape(x, [1, left[0]], step: "row") : x
     let columns = right.rank == 1 ? try reshape(y, [right[0], 1], step: "column") : y
-    let product = try matrixProduct(rows, columns, turnsX, turnsY, step: "product")
+    let product = try multiply(rows, columns, "product")
     var sizes = shape(product).dimensions
     if right.rank == 1 { sizes.removeLast() }
     if left.rank == 1 { sizes.remove(at: sizes.count - (right.rank == 1 ? 1 : 2)) }

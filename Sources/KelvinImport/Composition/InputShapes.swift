@@ -37,10 +37,15 @@ package func resolveInputTypes(
     switch feature.type {
     case .image(let image):
       let shape = given[feature.name] ?? image.tensorShape
-      guard shape.rank == 4, shape == image.tensorShape(.init(width: shape[3], height: shape[2])),
+      let rows = image.isInterleaved ? 1 : 2
+      guard shape.rank == 4, shape == image.tensorShape(.init(width: shape[rows + 1], height: shape[rows])),
         image.accepts(.init(width: shape[3], height: shape[2]))
       else { throw mismatch(feature, shape, file) }
       types[feature.name] = TensorType(image.scalar, shape)
+    case .tensor where feature.takesAnyShape && given[feature.name] == nil:
+      throw FormatError(
+        .shapes, file: file, place: "input '\(feature.name)'", "the model does not declare its shape",
+        remedy: "give its shape (--shape \(feature.name)=…)")
     case .tensor(let scalar, let dimensions), .state(let scalar, let dimensions):
       var sizes: [Int] = []
       for (axis, dimension) in dimensions.enumerated() {
@@ -50,7 +55,8 @@ package func resolveInputTypes(
           guard let size = bound[name] ?? standard else {
             throw FormatError(
               .shapes, file: file, place: "input '\(feature.name)'",
-              "the size of dimension '\(name)' (axis \(axis)) is not known", remedy: "give the input's shape")
+              "the size of dimension '\(name)' (axis \(axis)) is not known",
+              remedy: "give the input's shape (--shape \(feature.name)=…)")
           }
           sizes.append(size)
         }

@@ -52,7 +52,8 @@ package struct WireField {
     try bytes().withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// Returns the name of an operation or value. Graphs derive other names from names, so their length is limited.
+  /// Returns the name of an operation, value, feature or dimension. Graphs derive other names from names, so their
+  /// length is limited. Two names are equal only if their bytes are equal in the file.
   package func name() throws(FormatError) -> String {
     let name = try string()
     guard name.utf8.count <= WireMessage.nameLimit else {
@@ -60,7 +61,7 @@ package struct WireField {
         .malformed, file: owner.file, offset: offset,
         "a name has \(name.utf8.count) bytes, expected at most \(WireMessage.nameLimit)")
     }
-    return name
+    return owner.names.name(name)
   }
 
   /// Appends one element of a repeated integer field, or all of a packed one.

@@ -7,6 +7,8 @@ package struct WireMessage: Sendable {
   package let bytes: Bytes
   package let file: String
   private let depth: Int
+  /// The names in the file.
+  let names: NameRegister
 
   /// The greatest nesting depth of messages.
   package static let depthLimit = 100
@@ -21,10 +23,11 @@ package struct WireMessage: Sendable {
 
   /// Creates the outermost message of a file.
   package init(_ bytes: Bytes, file: String) {
-    self.init(bytes, file: file, depth: 0)
+    self.init(bytes, file: file, depth: 0, NameRegister())
   }
 
-  private init(_ bytes: Bytes, file: String, depth: Int) {
+  private init(_ bytes: Bytes, file: String, depth: Int, _ names: NameRegister) {
+    self.names = names
     self.bytes = bytes
     self.file = file
     self.depth = depth
@@ -40,7 +43,7 @@ package struct WireMessage: Sendable {
       throw FormatError(
         .malformed, file: file, offset: bytes.offset, "messages are nested more than \(Self.depthLimit) deep")
     }
-    return WireMessage(bytes, file: file, depth: depth + 1)
+    return WireMessage(bytes, file: file, depth: depth + 1, names)
   }
 
   /// Returns the last occurrence of a length-delimited field.

@@ -11,7 +11,6 @@ enum ImagePath {
   /// Returns a stored path; nil for a path that leads out of the folder, which may come from a manipulated index.
   static func path(_ row: Statement, _ column: Int32) -> String? {
     let path = String(pathBytes: row.bytes(column))
-    guard !path.isEmpty, !path.isRootedPath, !path.pathParts.contains(".."), !path.utf8.contains(0) else { return nil }
-    return path
+    return path.staysInside ? path : nil
   }
 }

@@ -16,13 +16,16 @@ package final class Database {
   let functions: kelvin_sqlite
   let path: String
   private let handle: OpaquePointer
+  private let meter: StepMeter
 
-  /// Opens a connection.
+  /// Opens a connection to a file that may come from anyone (untrusted_sqlite.c).
   ///
+  /// - Parameter path: A path without symbolic links, or `:memory:`.
   /// - Throws: `io` where the file cannot be opened, `libraryMissing`.
   init(_ path: String, _ access: Access) throws(PhotoIndexError) {
     functions = try SQLiteLibrary.functions()
     self.path = path
+    meter = StepMeter(path)
     let (name, flags) =
       switch access {
       case .reading: (path.pathBytes, KELVIN_SQLITE_OPEN_READWRITE)
@@ -31,7 +34,8 @@ package final class Database {
       case .writing: (path.pathBytes, KELVIN_SQLITE_OPEN_READWRITE | KELVIN_SQLITE_OPEN_CREATE)
       }
     var opened: OpaquePointer?
-    let status = functions.open_v2(name, &opened, Int32(flags | KELVIN_SQLITE_OPEN_NOMUTEX), nil)
+    let status = functions.open_v2(
+      name, &opened, Int32(flags | KELVIN_SQLITE_OPEN_NOMUTEX | KELVIN_SQLITE_OPEN_NOFOLLOW), KELVIN_SQLITE_SYSTEM)
     guard status == KELVIN_SQLITE_OK, let opened else {
       let reason = String(cString: functions.errmsg(opened))
       _ = functions.close_v2(opened)
@@ -39,8 +43,11 @@ package final class Database {
     }
     handle = opened
     _ = functions.busy_timeout(handle, Self.patience)
-    // Functions that an untrusted file's schema and views refer to are not executed.
-    try run("PRAGMA trusted_schema = OFF")
+    if WorkBudget.isSpent || Task.isCancelled { throw meter.ending }
+    kelvin_sqlite_distrust(handle)
+    functions.progress_handler(
+      handle, StepMeter.interval, { StepMeter.ends($0) }, Unmanaged.passUnretained(meter).toOpaque())
+    try run("PRAGMA cell_size_check = ON")
     if access != .writing { try run("PRAGMA query_only = ON") }
   }
 
@@ -73,16 +80,47 @@ package final class Database {
     case Int32(KELVIN_SQLITE_OK), Int32(KELVIN_SQLITE_ROW), Int32(KELVIN_SQLITE_DONE): return
     default: break
     }
+    if kelvin_sqlite_is_cut_short(handle) { throw isCutShort }
+    if status & 0xFF == KELVIN_SQLITE_INTERRUPT { throw meter.ending }
     let reason = String(cString: functions.errmsg(handle))
     let (code, remedy): (PhotoIndexError.Code, String) =
       switch status & 0xFF {
       case Int32(KELVIN_SQLITE_NOTADB): (.unusable, "; it is not an index: name another file with --index")
-      case Int32(KELVIN_SQLITE_CORRUPT): (.unusable, "; remove the file and index the folder again")
+      case Int32(KELVIN_SQLITE_CORRUPT): (.unusable, "; \(Self.remedy)")
+      case Int32(KELVIN_SQLITE_TOOBIG): (.unusable, "; it may have 64 MiB at most")
       case Int32(KELVIN_SQLITE_FULL): (.noSpace, "; make room and go on: what was written is kept")
       case Int32(KELVIN_SQLITE_BUSY): (.busy, "; another program keeps it locked: try again")
+      case Int32(KELVIN_SQLITE_CANTOPEN), Int32(KELVIN_SQLITE_IOERR):
+        (.io, "; if no program uses it, remove the files beside it that end in -journal, -wal and -shm")
       default: (.io, "")
       }
     throw PhotoIndexError(code, "cannot \(action) '\(path)': \(reason)\(remedy)")
+  }
+
+  /// The remedy for a damaged index.
+  static let remedy = "delete the index and index the folder again with 'kelvin index'"
+
+  /// The error for a file whose contents are not those of an index.
+  func damaged(_ reason: String) -> PhotoIndexError {
+    PhotoIndexError(.unusable, "'\(path)' is damaged: \(reason); \(Self.remedy)")
+  }
+
+  private var isCutShort: PhotoIndexError {
+    PhotoIndexError(.io, "'\(path)-shm' was cut short by another program while it was in use; try again")
+  }
+
+  /// The error for work that a limit or a cancellation ended.
+  var ending: PhotoIndexError { meter.ending }
+
+  /// Allows the connection as many searches of the whole file as the user asks for.
+  func allow(passes: Int) { meter.allow(passes: passes) }
+
+  /// Counts a row of a statement's current run.
+  ///
+  /// - Throws: `unusable` for more rows than the file has room for: its pages refer to one another in circles.
+  func count(row: Int) throws(PhotoIndexError) {
+    if kelvin_sqlite_is_cut_short(handle) { throw isCutShort }
+    guard row <= meter.mostRows else { throw damaged("a table has more rows than the file has room for") }
   }
 
   /// Prepares a statement, which can be run any number of times.
@@ -102,6 +140,7 @@ package final class Database {
 
   /// Runs changes in one transaction.
   func transaction<Result>(_ body: () throws(PhotoIndexError) -> Result) throws(PhotoIndexError) -> Result {
+    meter.restart()
     try run("BEGIN IMMEDIATE")
     do throws(PhotoIndexError) {
       let result = try body()

@@ -16,6 +16,7 @@ enum SQLiteValue {
 final class Statement {
   private let database: Database
   private let handle: OpaquePointer
+  private var rows = 0
 
   init(_ handle: OpaquePointer, of database: Database) {
     self.handle = handle
@@ -27,7 +28,7 @@ final class Statement {
   /// Resets the statement and binds values to its parameters, from the first on.
   func bind(_ values: [SQLiteValue]) throws(PhotoIndexError) {
     let functions = database.functions
-    _ = functions.reset(handle)
+    rewind()
     for (index, value) in zip(Int32(1)..., values) {
       let status =
         switch value {
@@ -52,7 +53,10 @@ final class Statement {
   func step() throws(PhotoIndexError) -> Bool {
     let status = database.functions.step(handle)
     try database.check(status, doing: "use")
-    return status == KELVIN_SQLITE_ROW
+    guard status == KELVIN_SQLITE_ROW else { return false }
+    rows += 1
+    try database.count(row: rows)
+    return true
   }
 
   /// Binds values, runs the statement to its end and releases its locks.
@@ -63,12 +67,44 @@ final class Statement {
   }
 
   /// Resets the statement, which releases its locks.
-  func rewind() { _ = database.functions.reset(handle) }
+  func rewind() {
+    _ = database.functions.reset(handle)
+    rows = 0
+  }
 
   func isNull(_ column: Int32) -> Bool { database.functions.column_type(handle, column) == KELVIN_SQLITE_NULL }
   func integer(_ column: Int32) -> Int64 { database.functions.column_int64(handle, column) }
   func real(_ column: Int32) -> Double { database.functions.column_double(handle, column) }
   func bytes(_ column: Int32) -> [UInt8] { withBytes(column) { Array($0) } }
+  /// Returns a text of bounded length.
+  ///
+  /// - Throws: `unusable` for a longer text, which Kelvin does not write.
+  func name(_ column: Int32) throws(PhotoIndexError) -> String {
+    let count = withBytes(column) { $0.count }
+    guard count <= Self.longestName else { throw database.damaged("a text has \(count) bytes") }
+    return text(column)
+  }
+
+  private static let longestName = 1 << 16
+
+  /// Returns a number that a model gave.
+  ///
+  /// - Throws: `unusable` for a number that is not finite.
+  func score(_ column: Int32) throws(PhotoIndexError) -> Float {
+    let score = Float(real(column))
+    guard score.isFinite else { throw database.damaged("a confidence is \(score)") }
+    return score
+  }
+
+  /// Returns a SHA-256 digest.
+  ///
+  /// - Throws: `unusable` for more bytes.
+  func digest(_ column: Int32) throws(PhotoIndexError) -> [UInt8] {
+    let digest = bytes(column)
+    guard digest.count <= 32 else { throw database.damaged("a digest has \(digest.count) bytes, more than 32") }
+    return digest
+  }
+
   func text(_ column: Int32) -> String { withBytes(column) { String(decoding: $0, as: UTF8.self) } }
 
   /// Calls `body` with the bytes of a text or blob in SQLite's memory.

@@ -22,9 +22,13 @@ extension IndexReader {
       let vectors = try database.prepare("SELECT vector FROM embeddings WHERE picture = ?")
       try vectors.bind([.integer(id)])
       guard try vectors.step() else { return nil }
+      let count = vectors.withBytes(0) { $0.count }
+      guard count == 4 * facts.dimensions else {
+        throw database.damaged("a vector has \(count) bytes, not \(4 * facts.dimensions)")
+      }
       return vectors.withBytes(0) { bytes in
         .vector(
-          stride(from: 0, to: bytes.count / 4 * 4, by: 4).map {
+          stride(from: 0, to: bytes.count, by: 4).map {
             Float(bitPattern: UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: $0, as: UInt32.self)))
           })
       }
@@ -33,7 +37,7 @@ extension IndexReader {
       "SELECT name, confidence FROM observations JOIN labels ON labels.id = label WHERE picture = ? ORDER BY rank")
     try observations.bind([.integer(id)])
     var labels: [(label: String, confidence: Float)] = []
-    while try observations.step() { labels.append((observations.text(0), Float(observations.real(1)))) }
+    while try observations.step() { labels.append((try observations.name(0), try observations.score(1))) }
     return .labels(labels)
   }
 
@@ -82,7 +86,7 @@ extension IndexReader {
       """)
     for (label, confidence) in kept {
       try rows.bind([.text(label)])
-      while try rows.step() { sums[rows.integer(0), default: 0] += (confidence * Float(rows.real(1))).squareRoot() }
+      while try rows.step() { sums[rows.integer(0), default: 0] += (confidence * (try rows.score(1))).squareRoot() }
     }
     let wanted = kept.reduce(0) { $0 + $1.confidence }
     let mass = try database.prepare("SELECT sum(confidence) FROM observations WHERE picture = ?")
@@ -90,7 +94,9 @@ extension IndexReader {
     for (image, sum) in sums {
       try mass.bind([.integer(image)])
       guard try mass.step() else { continue }
-      scores.append((image, min(sum / (wanted * Float(mass.real(0))).squareRoot(), 1)))
+      let score = min(sum / (wanted * (try mass.score(0))).squareRoot(), 1)
+      guard score.isFinite else { throw database.damaged("the confidences of an image have the sum \(mass.real(0))") }
+      scores.append((image, score))
     }
     return scores
   }

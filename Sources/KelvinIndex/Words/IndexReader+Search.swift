@@ -30,6 +30,8 @@ extension IndexReader {
   ///
   /// - Throws: `notIndexed` where limits need curves, or the comparison needs vectors, that the model does not have.
   package func search(_ question: Question) throws(PhotoIndexError) -> Answer {
+    // Labels, similarity and matches read the file about once each, and so does each word.
+    database.allow(passes: 4 + (question.words?.wordCount ?? 0))
     let least = try leastConfidences(question.limits)
     var found = try question.words.map { words throws(PhotoIndexError) in try images(words, least) }
     if found == nil, question.limits != LabelLimits() { found = try images(with: least.keys, least) }
@@ -102,7 +104,7 @@ extension IndexReader {
       guard let threshold = least[label] else { continue }
       try rows.bind([.integer(label), .real(Double(threshold))])
       while try rows.step() {
-        let confidence = Float(rows.real(1))
+        let confidence = try rows.score(1)
         if let known = found[rows.integer(0)], known.confidence >= confidence { continue }
         found[rows.integer(0)] = LabelHit(confidence: confidence, labels: [label])
       }
@@ -131,6 +133,8 @@ extension IndexReader {
     return Answer(matches: try matches(newest, found: [:]), count: try count())
   }
 
+  private static let longestSide: Int64 = 1 << 31
+
   /// Returns the matches for images.
   private func matches(
     _ chosen: [(image: Int64, score: Float)], found: [Int64: LabelHit]
@@ -144,18 +148,22 @@ extension IndexReader {
     for (id, score) in chosen {
       try image.bind([.integer(id)])
       guard try image.step(), let path = ImagePath.path(image, 0) else { continue }
+      let (width, height) = (image.integer(1), image.integer(2))
+      guard 1...Self.longestSide ~= width, 1...Self.longestSide ~= height else {
+        throw database.damaged("an image has the size \(width) × \(height)")
+      }
+      let modified = Double(image.integer(3)) * 1e-9
       try observations.bind([.integer(id)])
       let sought = Set(found[id]?.labels ?? [])
       var (first, others): ([PhotoMatch.Label], [PhotoMatch.Label]) = ([], [])
       while try observations.step() {
         let label = PhotoMatch.Label(
-          identifier: observations.text(0), confidence: Float(observations.real(1)))
+          identifier: try observations.name(0), confidence: try observations.score(1))
         if sought.contains(observations.integer(2)) { first.append(label) } else { others.append(label) }
       }
       matches.append(
         PhotoMatch(
-          path: path, width: Int(image.integer(1)), height: Int(image.integer(2)),
-          modified: Double(image.integer(3)) * 1e-9, score: score, labels: first + others))
+          path: path, width: Int(width), height: Int(height), modified: modified, score: score, labels: first + others))
     }
     return matches
   }

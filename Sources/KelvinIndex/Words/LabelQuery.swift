@@ -18,6 +18,14 @@ package indirect enum LabelQuery: Hashable, Sendable {
     var parser = LabelQueryParser(text)
     self = try parser.whole()
   }
+
+  /// The number of searches for words in the query.
+  var wordCount: Int {
+    switch self {
+    case .words: 1
+    case .both(let a, let b), .either(let a, let b), .without(let a, let b): a.wordCount + b.wordCount
+    }
+  }
 }
 
 private struct LabelQueryParser {
@@ -31,12 +39,18 @@ private struct LabelQueryParser {
   private var position = 0
   private var depth = 0
   private static let deepest = 100
+  private static let mostShown = 200
+  /// Each part of a query is one more call on the stack.
+  private static let mostTokens = 1000
 
   init(_ text: String) { self.text = text }
 
   mutating func whole() throws(PhotoIndexError) -> LabelQuery {
     try tokenize()
     guard !tokens.isEmpty else { throw fault("it has no words") }
+    guard tokens.count <= Self.mostTokens else {
+      throw fault("it has \(tokens.count) words and operators, more than \(Self.mostTokens)")
+    }
     let query = try either()
     guard position == tokens.count else { throw fault("a ')' has no '(' before it") }
     return query
@@ -45,7 +59,8 @@ private struct LabelQueryParser {
   private func fault(_ reason: String) -> PhotoIndexError {
     PhotoIndexError(
       .query,
-      "cannot search for '\(text)': \(reason); words, \"words in order\", begin*, AND, OR, NOT and ( ) are understood")
+      "cannot search for '\(text.prefix(Self.mostShown))': \(reason); words, \"words in order\", begin*, AND, OR, NOT and ( ) "
+        + "are understood")
   }
 
   private mutating func tokenize() throws(PhotoIndexError) {

@@ -31,10 +31,10 @@ struct ONNXHostMapper: OperationMapper {
     self.map = map
   }
 
-  static let byName: [String: ONNXHostMapper] = table(all)
+  static let byName: [String: ONNXHostMapper] = table(all + refusedExtensions)
 
   static let all: [ONNXHostMapper] =
-    strings + [
+    strings + extensions + [
       .arrayFeatureExtractor, .bitCast, .castMap, .categoryMapper, .concat, .constant, .dictVectorizer, .flatten,
       .gather, .identity, .imageDecoder, .imputer, .labelEncoder, .linearClassifier, .linearRegressor, .normalizer,
       .oneHotEncoder, .reshape, .squeeze, .supportVectorClassifier, .supportVectorRegressor, .treeEnsemble,

@@ -38,7 +38,7 @@ struct ONNXMovedStrings {
   private var placed: Set<String> = []
   /// The names of the strings that need indices, by level.
   private var sources: [Int: [String]] = [:]
-  /// The names of the constant strings that have slots.
+  /// The names of the constants that have slots.
   private var given: Set<String> = []
   /// The names of the moved strings that are read as strings.
   private var readBack: Set<String> = []
@@ -90,7 +90,7 @@ struct ONNXMovedStrings {
       return addUnique(node, level)
     }
     let isMoved = node.inputs.contains { moved[$0] != nil } && ONNXNode.movesStrings[node.qualifiedKind] != nil
-    if !isMoved, let outputs = try hostOutputs(node) {
+    if !isMoved, let outputs = try hostOutputsOfSlots(node) {
       readBack.formUnion(outputs.flatMap(\.step.inputs).filter { moved[$0] != nil })
       for name in outputs.flatMap(\.step.inputs) { give(name) }
       items.append(Item(node: node, steps: outputs.map(\.step), level: level))
@@ -133,6 +133,22 @@ struct ONNXMovedStrings {
         initializers: parts.model.graph.initializers, lowPrecisionTypes: parts.model.lowPrecisionTypes,
         mark: parts.model.mark,
         files: parts.files))
+  }
+
+  /// Returns the host operations of a node; they read numeric constants from slots, which a graph fills.
+  private mutating func hostOutputsOfSlots(_ node: ONNXNode) throws(FormatError) -> [ONNXHostMapper.Output]? {
+    guard let outputs = try hostOutputs(node) else { return nil }
+    let read = Set(outputs.flatMap(\.step.inputs)).filter { constants[$0] == nil }
+      .intersection(parts.model.graph.initializers.keys)
+    guard !read.isEmpty else { return outputs }
+    var other = node
+    for (index, name) in node.inputs.enumerated() where read.contains(name) {
+      other.inputs[index] = "\(name)\(parts.model.mark)given"
+      guard given.insert(name).inserted else { continue }
+      let copy = ONNXNode(kind: "Identity", inputs: [name], outputs: [other.inputs[index]], at: node)
+      items.append(Item(node: copy, steps: nil, level: 0))
+    }
+    return try hostOutputs(other)
   }
 
   /// Adds an operation that returns the distinct strings as indices in a sorted table of their own.
@@ -393,45 +409,4 @@ extension ONNXValueInfo {
   fileprivate mutating func takePlaces() {
     if isOfStrings { elementType = ONNXSchema.TensorProto.DataType.int64 }
   }
-}
-
-extension ONNXNode {
-  fileprivate var hasGraphs: Bool { attributes.values.contains(where: \.hasGraphs) }
-
-  /// The properties of an operator that only moves the elements of its operands, or depends on their number.
-  fileprivate struct Moves {
-    /// The operands whose elements the operator moves; nil for all.
-    var places: Set<Int>?
-    var givesStrings = true
-    /// Whether the operator tests strings for equality.
-    var compares = false
-
-    func operands(_ node: ONNXNode) -> Set<Int> {
-      let all = Set(node.inputs.indices)
-      return places.map(all.intersection) ?? all
-    }
-
-    /// Whether a node only moves elements.
-    func takes(_ node: ONNXNode) -> Bool { node.attributes["reduction"]?.text ?? "none" == "none" }
-  }
-
-  fileprivate static let movesStrings: [String: Moves] = {
-    var moves: [String: Moves] = [:]
-    for kind in [
-      "CenterCropPad", "ConcatFromSequence", "DepthToSpace", "Expand", "Flatten", "Gather", "GatherElements",
-      "GatherND", "Identity", "Optional", "OptionalGetElement", "Reshape", "ReverseSequence", "SequenceAt",
-      "SequenceErase", "Slice", "SpaceToDepth", "Split", "SplitToSequence", "Squeeze", "Tile", "Transpose", "Trilu",
-      "Unsqueeze", "com.microsoft.ExpandDims", "com.microsoft.GatherND",
-    ] { moves[kind] = Moves(places: [0]) }
-    for kind in ["SequenceInsert", "TensorScatter"] { moves[kind] = Moves(places: [0, 1]) }
-    for kind in ["Pad", "Scatter", "ScatterElements", "ScatterND"] { moves[kind] = Moves(places: [0, 2]) }
-    moves["Where"] = Moves(places: [1, 2])
-    moves["OneHot"] = Moves(places: [2])
-    for kind in ["Concat", "SequenceConstruct"] { moves[kind] = Moves(places: nil) }
-    for kind in [
-      "NonZero", "OptionalHasElement", "RandomNormalLike", "RandomUniformLike", "SequenceLength", "Shape", "Size",
-    ] { moves[kind] = Moves(places: [0], givesStrings: false) }
-    moves["Equal"] = Moves(places: [0, 1], givesStrings: false, compares: true)
-    return moves
-  }()
 }

@@ -26,7 +26,8 @@ extension ONNXHostMapper {
       if base.count == 1 { added = [base[0], 0] }
     }
     let classifier = TreeClassifier(
-      try forest.ensemble(targetCount: count, base: added), rule, try node.transform(), hasBase: !base.isEmpty)
+      try forest.ensemble(targetCount: count, base: added), rule, try node.transform(), hasBase: !base.isEmpty,
+      isDouble: node.node.attributes["class_weights_as_tensor"] != nil)
     return [try node.classifierOutput(classifier, labels)]
   }
 

@@ -60,8 +60,14 @@ extension ONNXMapper {
     return [given == scalar ? result : try c.emitter.cast(result, to: given)]
   }
 
+  /// Before operator set 7 a vector has a slope for each channel.
   private static let prelu = ONNXMapper("PRelu") { c in
-    [try c.emitter.prelu(try c.input(0), slope: try c.input(1))]
+    let (x, slope) = (try c.input(0), try c.input(1))
+    let (rank, shape) = (c.emitter.shape(x).rank, c.emitter.shape(slope))
+    guard c.opset < 7, shape.rank == 1, shape.count > 1, rank > 2 else {
+      return [try c.emitter.prelu(x, slope: slope)]
+    }
+    return [try c.emitter.prelu(x, slope: try c.emitter.channels(slope, of: x, step: "slopes"))]
   }
 
   /// `max(0, x) + min(0, α · (e^(x/α) - 1))`, an ELU of `x/α` scaled by `α`.

@@ -2,7 +2,8 @@ import KelvinImport
 
 /// The mappers of all supported ONNX operators.
 let onnxMappers: [ONNXMapper] = [
-  ONNXMapper.elementwise, ONNXMapper.activations, ONNXMapper.reductions, ONNXMapper.softmaxes, ONNXMapper.products,
+  ONNXMapper.elementwise, ONNXMapper.activations, ONNXMapper.experimental, ONNXMapper.reductions, ONNXMapper.softmaxes,
+  ONNXMapper.products,
   ONNXMapper.windows, ONNXMapper.normalizations, ONNXMapper.layout, ONNXMapper.constants, ONNXMapper.indexing,
   ONNXMapper.placing, ONNXMapper.counting, ONNXMapper.sampling, ONNXMapper.resizing, ONNXMapper.recurrences,
   ONNXMapper.rotations, ONNXMapper.losses, ONNXMapper.random, ONNXMapper.signals, ONNXMapper.quantization,

@@ -19,13 +19,13 @@ extension ONNXMapper {
       ("Or", .logicalOr), ("Xor", .logicalXor), ("BitwiseAnd", .logicalAnd), ("BitwiseOr", .logicalOr),
       ("BitwiseXor", .logicalXor),
     ].map { (name: String, function: Binary.Function) in
-      ONNXMapper(name) { c in [try c.emitter.binary(function, try c.input(0), try c.input(1))] }
+      ONNXMapper(name) { c in [try c.emitter.binary(function, try c.input(0), try c.secondOperand())] }
     }
     + [
       ("Equal", .equal), ("Less", .less), ("LessOrEqual", .lessOrEqual), ("Greater", .greater),
       ("GreaterOrEqual", .greaterOrEqual),
     ].map { (name: String, function: Compare.Function) in
-      ONNXMapper(name) { c in [try c.emitter.add(Compare(function), try c.input(0), try c.input(1))] }
+      ONNXMapper(name) { c in [try c.emitter.add(Compare(function), try c.input(0), try c.secondOperand())] }
     }
     + [
       variadic("Max", .maximum), variadic("Min", .minimum), variadic("Sum", .add), mean, power, modulo, bitwiseNot,
@@ -34,7 +34,7 @@ extension ONNXMapper {
 
   /// A power. The exponent may have another type than the base; the result has the type of the base.
   private static let power = ONNXMapper("Pow") { c in
-    let (x, y) = (try c.input(0), try c.input(1))
+    let (x, y) = (try c.input(0), try c.secondOperand())
     if try c.emitter.number(y) == 2, c.emitter.shape(y).rank <= c.emitter.shape(x).rank {
       return [try c.emitter.unary(UnaryFunction(.square), x)]
     }

@@ -76,8 +76,17 @@ extension ONNXMapper {
     return [shape == c.emitter.shape(x) ? x : try c.emitter.add(Expand(shape), x)]
   }
 
-  private static let tile = ONNXMapper("Tile", valueDependent: [1]) { c in
+  /// Repeats along every axis; before operator set 6, along one axis that an input names.
+  private static let tile = ONNXMapper("Tile", valueDependent: [1, 2]) { c in
     let x = try c.input(0)
+    if c.opset < 6 {
+      guard let count = try c.constantNumber(1, "tiles"), let number = try c.constantNumber(2, "axis"),
+        let tiles = Int(exactly: count), let place = Int(exactly: number)
+      else { throw c.emitter.invalid("has no tiles and axis") }
+      var repeats = [Int](repeating: 1, count: c.emitter.shape(x).rank)
+      repeats[try c.emitter.axis(place, of: x)] = tiles
+      return [try c.emitter.tile(x, repeats)]
+    }
     guard let repeats = try c.constantIntegers(1, "repeats") else { throw c.emitter.invalid("has no repeats") }
     return [try c.emitter.tile(x, repeats)]
   }
@@ -115,35 +124,12 @@ extension ONNXMapper {
 
   /// A slice. Ranges are attributes before operator set 10 and inputs from then on.
   private static let slice = ONNXMapper("Slice", valueDependent: [1, 2, 3, 4]) { c in
-    let x = try c.input(0)
-    let shape = c.emitter.shape(x)
-    let (starts, ends, named, steps): ([Int]?, [Int]?, [Int]?, [Int]?)
     if c.opset < 10 {
-      (starts, ends, named, steps) = (c.integers("starts"), c.integers("ends"), c.integers("axes"), nil)
-    } else {
-      starts = try c.constantIntegers(1, "starts")
-      ends = try c.constantIntegers(2, "ends")
-      named = try c.constantIntegers(3, "axes")
-      steps = try c.constantIntegers(4, "steps")
+      return try c.slice(starts: c.integers("starts"), ends: c.integers("ends"), axes: c.integers("axes"))
     }
-    guard let starts, let ends else { throw c.emitter.invalid("has no starts and ends") }
-    let axes = named ?? Array(starts.indices)
-    guard ends.count == starts.count, axes.count == starts.count, steps?.count ?? starts.count == starts.count else {
-      throw c.emitter.invalid("starts, ends, axes and steps differ in length")
-    }
-    _ = try c.emitter.axes(axes, of: x)
-    var ranges = shape.dimensions.map { SliceRange(start: 0, count: $0) }
-    for (index, axis) in axes.enumerated() {
-      let place = try c.emitter.axis(axis, of: x)
-      let step = steps?[index] ?? 1
-      // A backward slice that starts before the first element is clamped to it; by NumPy's rule it would be empty.
-      let start = step < 0 ? max(starts[index], -shape[place]) : starts[index]
-      guard let range = SliceRange(start: start, end: ends[index], step: step, size: shape[place]) else {
-        throw c.emitter.invalid("step \(step) along axis \(place)")
-      }
-      ranges[place] = range
-    }
-    return [try c.emitter.slice(x, ranges)]
+    return try c.slice(
+      starts: c.constantIntegers(1, "starts"), ends: c.constantIntegers(2, "ends"), axes: c.constantIntegers(3, "axes"),
+      steps: c.constantIntegers(4, "steps"))
   }
 
   /// Pads. Amounts and value are attributes before operator set 11 and inputs from then on; axes are an input from 18
@@ -186,5 +172,31 @@ extension ONNXMapper {
     let block = c.integer("blocksize", default: 0)
     let isOuter = c.text("mode", default: "DCR") == "DCR"
     return [isOuter ? try c.emitter.spaceToDepth(x, block: block) : try c.emitter.pixelUnshuffle(x, block: block)]
+  }
+}
+
+extension ONNXOperation {
+  /// Returns the slice of the first input within ranges along the given axes, by default the first ones.
+  func slice(starts: [Int]?, ends: [Int]?, axes named: [Int]?, steps: [Int]? = nil) throws -> [ValueID] {
+    let x = try input(0)
+    let shape = emitter.shape(x)
+    guard let starts, let ends else { throw emitter.invalid("has no starts and ends") }
+    let axes = named ?? Array(starts.indices)
+    guard ends.count == starts.count, axes.count == starts.count, steps?.count ?? starts.count == starts.count else {
+      throw emitter.invalid("starts, ends, axes and steps differ in length")
+    }
+    _ = try emitter.axes(axes, of: x)
+    var ranges = shape.dimensions.map { SliceRange(start: 0, count: $0) }
+    for (index, axis) in axes.enumerated() {
+      let place = try emitter.axis(axis, of: x)
+      let step = steps?[index] ?? 1
+      // A backward slice that starts before the first element is clamped to it; by NumPy's rule it would be empty.
+      let start = step < 0 ? max(starts[index], -shape[place]) : starts[index]
+      guard let range = SliceRange(start: start, end: ends[index], step: step, size: shape[place]) else {
+        throw emitter.invalid("step \(step) along axis \(place)")
+      }
+      ranges[place] = range
+    }
+    return [try emitter.slice(x, ranges)]
   }
 }

@@ -90,11 +90,15 @@ extension ONNXMapper {
     ]
   }
 
-  /// `(x - mean) / (deviation + 1e-9)` over the given axes.
+  /// `(x - mean) / (deviation + 1e-9)` over the given axes. Before operator set 9 it is experimental: with
+  /// `across_channels` over all axes, and without `normalize_variance` not divided.
   private static let meanVarianceNormalization = ONNXMapper("MeanVarianceNormalization") { c in
     let x = try c.input(0)
-    let axes = try c.emitter.axes(c.integers("axes") ?? [0, 2, 3], of: x)
+    let isFirst = c.opset < 9
+    let standard = isFirst && c.flag("across_channels") ? Array(0..<c.emitter.shape(x).rank) : [0, 2, 3]
+    let axes = try c.emitter.axes(c.integers("axes") ?? standard, of: x)
     let mean = try c.emitter.add(Reduce(.mean, axes: axes, keepsDimensions: true), x, step: "mean")
+    if isFirst, !c.flag("normalize_variance", default: true) { return [try c.emitter.binary(.subtract, x, mean)] }
     let centered = try c.emitter.binary(.subtract, x, mean, step: "centered")
     let squared = try c.emitter.unary(UnaryFunction(.square), centered, step: "squared")
     let variance = try c.emitter.add(Reduce(.mean, axes: axes, keepsDimensions: true), squared, step: "variance")

@@ -73,6 +73,17 @@ extension ONNXMapper {
       source[1] % Shape(block).count == 0, source[2] == Shape(counts).count
     else { throw c.emitter.invalid("\(c.emitter.type(x)) is not blocks \(block) of \(image)") }
     let channels = source[1] / Shape(block).count
+    let ranges =
+      [SliceRange(start: 0, count: source[0]), SliceRange(start: 0, count: channels)]
+      + axes.map { SliceRange(start: image[$0] == 0 ? 0 : pads[$0], count: image[$0]) }
+    func cropped(_ whole: ValueID) throws -> ValueID {
+      guard isTruth else { return try c.emitter.slice(whole, ranges) }
+      return try c.emitter.cast(try c.emitter.slice(whole, ranges, step: "image"), to: .bool)
+    }
+    let blocks = OverlappingBlocks(block: block, counts: counts, steps: steps, dilations: dilations, padded: padded)
+    if blocks.areFew {
+      return [try cropped(c.emitter.add(blocks, x, images: source[0], channels: channels))]
+    }
     // The position of each element of each block in the padded image.
     let elements = Shape(block + counts).count
     let places = try c.emitter.table(.int64, [1, 1, elements], step: "element_places") {
@@ -95,11 +106,7 @@ extension ONNXMapper {
       ScatterElements(axis: 2, reduction: .add), zeros, indices, c.emitter.reshape(x, updates, step: "elements"),
       step: "sums")
     let whole = try c.emitter.reshape(sums, Shape([source[0], channels] + padded), step: "padded_image")
-    let ranges =
-      [SliceRange(start: 0, count: source[0]), SliceRange(start: 0, count: channels)]
-      + axes.map { SliceRange(start: image[$0] == 0 ? 0 : pads[$0], count: image[$0]) }
-    guard isTruth else { return [try c.emitter.slice(whole, ranges)] }
-    return [try c.emitter.cast(try c.emitter.slice(whole, ranges, step: "image"), to: .bool)]
+    return [try cropped(whole)]
   }
 
   /// Writes elements to the positions in the whole tensor that pooling found, and zeros elsewhere.
@@ -157,5 +164,65 @@ extension ONNXMapper {
     let indices = try c.emitter.add(
       Expand(new), c.emitter.reshape(places, Shape(sizes), step: "along_axis"), step: "indices")
     return [try c.emitter.add(ScatterElements(axis: axis, reduction: .replace), cache, indices, update)]
+  }
+}
+
+/// Blocks of elements that overlap in a padded image, with one entry for each axis.
+private struct OverlappingBlocks {
+  var block: [Int]
+  var counts: [Int]
+  var steps: [Int]
+  var dilations: [Int]
+  /// The sizes of the padded image.
+  var padded: [Int]
+
+  /// Whether a node for each row of a block's elements is cheaper than indices of all elements.
+  var areFew: Bool { block.count <= 3 && block.reduce(0, +) <= 64 && !counts.contains(0) }
+}
+
+extension Emitter {
+  /// Adds blocks `[images, channels · block, counts]` to padded images, along one axis after the other. Images may be
+  /// longer than `padded`.
+  fileprivate func add(_ blocks: OverlappingBlocks, _ x: ValueID, images: Int, channels: Int) throws -> ValueID {
+    let rank = blocks.block.count
+    // [planes, elements of the block along each axis, blocks along each axis]
+    var sums = try reshape(x, Shape([images * channels] + blocks.block + blocks.counts), step: "blocks")
+    for axis in 0..<rank {
+      // The elements along this axis are axis 1, and the blocks are those many axes further.
+      let place = rank
+      let (step, length) = (blocks.steps[axis], blocks.padded[axis] + blocks.steps[axis] - 1)
+      var total: ValueID?
+      for element in 0..<blocks.block[axis] {
+        let name = "axis_\(axis)/element_\(element)"
+        let slice = try slice(sums, axis: 1, SliceRange(start: element, count: 1), step: "\(name)/given")
+        var sizes = shape(slice).dimensions
+        sizes.remove(at: 1)
+        let apart = try spread(reshape(slice, Shape(sizes), step: name), axis: place, step: step, name)
+        let count = shape(apart)[place]
+        var (before, after) = (shape(apart).dimensions.map { _ in 0 }, shape(apart).dimensions.map { _ in 0 })
+        before[place] = element * blocks.dilations[axis]
+        after[place] = length - before[place] - count
+        let placed = try pad(apart, before: before, after: after, mode: .constant(0), step: "\(name)/placed")
+        total = try total.map { try binary(.add, $0, placed, step: "\(name)/sum") } ?? placed
+      }
+      guard let total else { throw invalid("blocks without elements") }
+      sums = total
+    }
+    return try reshape(sums, Shape([images, channels] + shape(sums).dimensions.dropFirst()), step: "padded_image")
+  }
+
+  /// Inserts `step - 1` zeros after each position of an axis.
+  private func spread(_ x: ValueID, axis: Int, step: Int, _ name: String) throws -> ValueID {
+    guard step > 1 else { return x }
+    var sizes = shape(x).dimensions
+    sizes.insert(1, at: axis + 1)
+    var after = sizes.map { _ in 0 }
+    after[axis + 1] = step - 1
+    let apart = try pad(
+      reshape(x, Shape(sizes), step: "\(name)/single"), before: sizes.map { _ in 0 }, after: after, mode: .constant(0),
+      step: "\(name)/apart")
+    sizes.remove(at: axis + 1)
+    sizes[axis] *= step
+    return try reshape(apart, Shape(sizes), step: "\(name)/spread")
   }
 }

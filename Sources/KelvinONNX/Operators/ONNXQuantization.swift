@@ -54,10 +54,20 @@ extension ONNXMapper {
 
   private static let matMulInteger = ONNXMapper("MatMulInteger") { c in
     let (a, b) = (try c.input(0), try c.input(1))
+    let (left, right) = (c.emitter.shape(a), c.emitter.shape(b))
+    let (aZero, bZero) = (c.optional(2), c.optional(3))
+    guard left.rank > 0, right.rank > 0 else { throw c.emitter.invalid("multiplies \(left) and \(right)") }
+    let columns = right.rank == 1 ? 1 : right[right.rank - 1]
+    let isPlain =
+      aZero.map { c.emitter.shape($0).isParameter(of: 1) } ?? true
+      && bZero.map { c.emitter.shape($0).isParameter(of: columns) } ?? true
+    guard isPlain else { return [try c.centeredProduct(a, b, aZero, bZero)] }
     return [
-      try c.emitter.add(
-        MatMulInteger(),
-        a, b, c.zero(c.optional(2), like: a, step: "a_zero"), c.zero(c.optional(3), like: b, step: "b_zero"))
+      try c.emitter.product(a, b) { rows, columns, step in
+        try c.emitter.add(
+          MatMulInteger(), rows, columns, c.zero(aZero, like: a, step: "a_zero"),
+          c.zero(bZero, like: b, step: "b_zero"), step: step)
+      }
     ]
   }
 
@@ -152,6 +162,28 @@ extension ONNXOperation {
   /// Returns the single zero point of an operand; 0 if it is omitted.
   func zero(_ zero: ValueID?, like x: ValueID, step: String) -> ValueID {
     zero ?? emitter.constant(0, emitter.scalar(x), step: step)
+  }
+
+  /// Returns the product of integers with a zero point for each row of the first operand, or each column of each matrix
+  /// of the second one.
+  fileprivate func centeredProduct(_ a: ValueID, _ b: ValueID, _ aZero: ValueID?, _ bZero: ValueID?) throws -> ValueID {
+    func centered(_ x: ValueID, _ zero: ValueID?, _ step: String, ofRows: Bool) throws -> ValueID {
+      let wide = try emitter.cast(x, to: .int32, step: "\(step)_wide")
+      guard let zero else { return wide }
+      let (shape, count) = (emitter.shape(zero), emitter.shape(x).dimensions.last ?? 1)
+      // A vector has a number for each row of the first operand.
+      let column =
+        ofRows && shape.rank == 1 && shape.count > 1 && emitter.shape(x).rank > 1
+        ? try emitter.reshape(zero, [shape.count, 1], step: "\(step)_zero_column") : zero
+      guard emitter.shape(column).broadcast(with: emitter.shape(x)) == emitter.shape(x) else {
+        throw emitter.invalid(
+          "zero point \(emitter.type(zero)) for \(emitter.type(x)), expected one or one for each of \(count)")
+      }
+      let wideZero = try emitter.cast(column, to: .int32, step: "\(step)_zero_wide")
+      return try emitter.binary(.subtract, wide, wideZero, step: "\(step)_centered")
+    }
+    return try emitter.matmul(
+      try centered(a, aZero, "a", ofRows: true), try centered(b, bZero, "b", ofRows: false))
   }
 
   func oneDimensional(_ x: ValueID, step: String) throws -> ValueID {

@@ -26,6 +26,10 @@ extension ONNXMapper {
       let length = c.emitter.shape(x)[axis]
       axes.append((axis, try c.size(length, scaled: scale), .asymmetric(1 / scale).ofRoundedScale(length)))
     }
+    guard !axes.contains(where: { $0.size == 0 }) else {
+      let sizes = Shape(axes.map(\.size))
+      return [try c.emitter.fill(sizes, with: Tensor(TensorType(c.emitter.scalar(x), []), rounding: [0]))]
+    }
     return [try c.emitter.resize(x, axes, interpolation)]
   }
 
@@ -55,13 +59,21 @@ extension ONNXMapper {
       if let scales {
         targets.append((try c.size(length, scaled: scales[index]), scales[index]))
       } else if let requested {
-        guard length > 0, (1..<(1 << 31)).contains(requested[index]) else {
+        guard (0..<(1 << 31)).contains(requested[index]), length > 0 || requested[index] == 0 else {
           throw c.emitter.invalid("axis \(axis) of \(c.emitter.type(x)) cannot take size \(requested[index])")
         }
-        targets.append((requested[index], Double(requested[index]) / Double(length)))
+        targets.append((requested[index], length == 0 ? 1 : Double(requested[index]) / Double(length)))
       }
     }
     if requested != nil { try c.keepAspectRatio(&targets, axes.map { c.emitter.shape(x)[$0] }) }
+    guard targets.allSatisfy({ $0.scale > 0 }) else {
+      throw c.emitter.invalid("a size of 0 along an axis that has elements")
+    }
+    if targets.contains(where: { $0.size == 0 }) || c.emitter.shape(x).count == 0 {
+      var sizes = c.emitter.shape(x)
+      for (index, axis) in axes.enumerated() { sizes[axis] = targets[index].size }
+      return [try c.emitter.fill(sizes, with: Tensor(TensorType(given, []), rounding: [0]))]
+    }
     let convention = c.text("coordinate_transformation_mode", default: isFirst ? "asymmetric" : "half_pixel")
     let region = convention == "tf_crop_and_resize" ? try c.numbers(1, "roi") : nil
     var resized: [(axis: Int, size: Int, sampling: Sampling)] = []
@@ -127,12 +139,11 @@ extension ONNXOperation {
     return weight.dense().doubles
   }
 
-  /// Returns `floor(length · scale)`, at least 1 if the length is not 0. The product is rounded to float32 like the
-  /// scale, so that 60 · 0.35 is 21.
+  /// Returns `floor(length · scale)`. The product is rounded to float32 like the scale, so that 60 · 0.35 is 21.
   fileprivate func size(_ length: Int, scaled scale: Double) throws -> Int {
     let size = Double(Float(length) * Float(scale)).rounded(.down)
     guard scale.isFinite, scale > 0, size < 0x1p31 else { throw emitter.invalid("a scale of \(scale)") }
-    return length == 0 ? 0 : max(1, Int(size))
+    return Int(size)
   }
 
   fileprivate func interpolation(_ isFirst: Bool) throws -> Resize.Interpolation {
@@ -152,7 +163,7 @@ extension ONNXOperation {
 
   /// Changes sizes to keep the aspect ratio: no axis exceeds its size, or none is below it.
   fileprivate func keepAspectRatio(_ targets: inout [(size: Int, scale: Double)], _ lengths: [Int]) throws {
-    let scales = targets.map(\.scale)
+    let scales = zip(targets, lengths).filter { $1 > 0 }.map(\.0.scale)
     let scale: Double?
     switch text("keep_aspect_ratio_policy", default: "stretch") {
     case "stretch": return
@@ -164,7 +175,7 @@ extension ONNXOperation {
     for (index, length) in lengths.enumerated() {
       let size = (scale * Double(length) + 0.5).rounded(.down)
       guard size < 0x1p31 else { throw emitter.invalid("a size of \(size)") }
-      targets[index] = (max(1, Int(size)), scale)
+      targets[index] = (Int(size), scale)
     }
   }
 

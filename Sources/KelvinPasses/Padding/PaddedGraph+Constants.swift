@@ -24,7 +24,8 @@ extension PaddedGraph {
     for id: ValueID, _ weights: [Weight], _ place: String
   ) throws(GraphError) -> ValueID {
     let axes = grows(id)
-    if axes.isEmpty, isSame(weights[0], weights[1]), isSame(weights[1], weights[2]) { return id }
+    var comparison = WeightComparison(comparedCount: Self.comparedCount)
+    if axes.isEmpty, comparison.isSame(weights[0], weights[1]), comparison.isSame(weights[1], weights[2]) { return id }
     let name = graph[id].name
     guard weights[0].type.count <= Self.comparedCount else {
       throw GraphError(place, "'\(name)' of \(weights[0].type) depends on the length")
@@ -86,11 +87,25 @@ extension PaddedGraph {
     }
     return places
   }
+}
 
-  /// Whether two weights have equal elements, as far as this is known without expanding large ones.
-  private func isSame(_ first: Weight, _ second: Weight) -> Bool {
+/// Compares weights as far as this is possible without expanding large ones.
+private struct WeightComparison {
+  private struct Pair: Hashable {
+    let first, second: ObjectIdentifier
+  }
+
+  /// The number of elements above which constants are compared by their origin only.
+  let comparedCount: Int
+  /// The results for computed weights. A weight may be computed from another in exponentially many ways.
+  private var known: [Pair: Bool] = [:]
+
+  init(comparedCount: Int) { self.comparedCount = comparedCount }
+
+  /// Returns whether two weights are known to have equal elements.
+  mutating func isSame(_ first: Weight, _ second: Weight) -> Bool {
     guard first.type == second.type else { return false }
-    let isSmall = first.type.count <= Self.comparedCount
+    let isSmall = first.type.count <= comparedCount
     switch (first.encoding, second.encoding) {
     case (.dense(let own), .dense(let other)):
       return own.bytes.withUnsafeBytes { own in
@@ -103,16 +118,26 @@ extension PaddedGraph {
         other.bytes.withUnsafeBytes { own.baseAddress == $0.baseAddress || own.elementsEqual($0) }
       }
     case (.deferred(let own), .deferred(let other)):
-      guard let recipe = own.recipe, let wanted = other.recipe else {
-        return own === other || isSmall && isSame(Weight(own.value()), Weight(other.value()))
+      let pair = Pair(first: ObjectIdentifier(own), second: ObjectIdentifier(other))
+      if let result = known[pair] { return result }
+      let result: Bool
+      if own === other {
+        result = true
+      } else if let recipe = own.recipe, let wanted = other.recipe {
+        result = recipe.name == wanted.name && areSame(recipe.inputs, wanted.inputs)
+      } else {
+        result = isSmall && isSame(Weight(own.value()), Weight(other.value()))
       }
-      return recipe.name == wanted.name && areSame(recipe.inputs, wanted.inputs)
+      known[pair] = result
+      return result
     default:
       return !first.parts.isEmpty && areSame(first.parts, second.parts)
     }
   }
 
-  private func areSame(_ first: [Weight], _ second: [Weight]) -> Bool {
-    first.count == second.count && zip(first, second).allSatisfy(isSame)
+  private mutating func areSame(_ first: [Weight], _ second: [Weight]) -> Bool {
+    guard first.count == second.count else { return false }
+    for (first, second) in zip(first, second) where !isSame(first, second) { return false }
+    return true
   }
 }

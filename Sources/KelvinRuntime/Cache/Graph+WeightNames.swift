@@ -1,4 +1,4 @@
-import KelvinGraph
+package import KelvinGraph
 
 extension Graph {
   /// Returns the graph with every constant named after everything its elements depend on, so that packed weights of
@@ -9,16 +9,17 @@ extension Graph {
   /// in `facts`. The name also says whether the weight is compressed, because expanded layouts of compressed weights
   /// are not stored on disk.
   /// - Parameter facts: the types of the whole model's inputs, and elements on which sizes depend.
-  func namingWeights(for facts: [String]) -> Graph {
+  package func namingWeights(for facts: [String]) -> Graph {
     (mappingRegions { region, _ in region.graph.namingOwnWeights(computedFrom: facts) } ?? self)
       .namingOwnWeights(computedFrom: facts)
   }
 
   private func namingOwnWeights(computedFrom inputs: [String]) -> Graph {
     var graph = self
+    var places = WeightPlaces()
     for index in graph.values.indices {
       guard let weight = graph.values[index].weight else { continue }
-      let facts = weight.place.map { ["stored", $0] } ?? ["computed", "\(weight.type)"] + inputs
+      let facts = places.place(of: weight).map { ["stored", $0] } ?? ["computed", "\(weight.type)"] + inputs
       let mark = weight.isCompressed ? WeightName.compressedMark : "#"
       graph.values[index].name += "\(mark)\(ContentKey(facts))"
     }
@@ -35,31 +36,43 @@ enum WeightName {
   static func isCompressed(_ key: String) -> Bool { key.contains(compressedMark) }
 }
 
-extension Weight {
-  /// The type, and the offsets of the elements and their inputs in the model's files; nil if the weight may depend on
-  /// the shapes of the model's inputs.
-  fileprivate var place: String? {
-    switch encoding {
-    case .dense(let tensor): tensor.bytes.isOfFile ? "\(type)@\(tensor.bytes.offset)" : nil
+/// The origins of weights in the model's files.
+private struct WeightPlaces {
+  /// The places of computed weights. A weight may be computed from another in exponentially many ways.
+  private var known: [ObjectIdentifier: String?] = [:]
+
+  /// A longer place is replaced by its digest, so that places do not grow with every computation.
+  private static let longest = 1024
+
+  /// Returns the type, and the offsets of the elements and their inputs in the model's files; nil if the weight may
+  /// depend on the shapes of the model's inputs.
+  mutating func place(of weight: Weight) -> String? {
+    let type = weight.type
+    switch weight.encoding {
+    case .dense(let tensor): return tensor.bytes.isOfFile ? "\(type)@\(tensor.bytes.offset)" : nil
     case .packed(let integers):
-      integers.bytes.isOfFile ? "\(type)@\(integers.bytes.offset):\(integers.bits),\(integers.order)" : nil
+      return integers.bytes.isOfFile ? "\(type)@\(integers.bytes.offset):\(integers.bits),\(integers.order)" : nil
     case .deferred(let deferred):
-      deferred.recipe.flatMap { recipe in Self.places(recipe.inputs).map { "\(type) \(recipe.name) \($0)" } }
-    case .palettized(let palettized): partPlaces.map { "palettized \(palettized.vectorAxis) \($0)" }
-    case .affine(let affine): partPlaces.map { "affine \(affine.bias == nil ? "" : "with bias ")\($0)" }
-    case .sparse: partPlaces.map { "sparse \($0)" }
-    case .selected: partPlaces.map { "selected \($0)" }
-    case .converted: partPlaces.map { "\(type) of \($0)" }
+      if let place = known[ObjectIdentifier(deferred)] { return place }
+      let place = deferred.recipe.flatMap { recipe in places(of: recipe.inputs).map { "\(type) \(recipe.name) \($0)" } }
+      let short = place.map { $0.utf8.count > Self.longest ? "\(ContentKey([$0]))" : $0 }
+      known[ObjectIdentifier(deferred)] = .some(short)
+      return short
+    case .palettized(let palettized):
+      return places(of: weight.parts).map { "palettized \(palettized.vectorAxis) \($0)" }
+    case .affine(let affine):
+      return places(of: weight.parts).map { "affine \(affine.bias == nil ? "" : "with bias ")\($0)" }
+    case .sparse: return places(of: weight.parts).map { "sparse \($0)" }
+    case .selected: return places(of: weight.parts).map { "selected \($0)" }
+    case .converted: return places(of: weight.parts).map { "\(type) of \($0)" }
     }
   }
 
-  private var partPlaces: String? { Self.places(parts) }
-
   /// Returns the offsets of the parts. Small parts that do not come from a file are identified by their contents.
-  private static func places(_ parts: [Weight]) -> String? {
+  private mutating func places(of parts: [Weight]) -> String? {
     var places: [String] = []
     for part in parts {
-      if let place = part.place {
+      if let place = place(of: part) {
         places.append(place)
       } else if case .dense(let tensor) = part.encoding, tensor.bytes.count <= 1 << 16 {
         places.append("\(part.type)=\(ContentKey(tensor.bytes))")

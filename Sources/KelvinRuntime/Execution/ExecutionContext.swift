@@ -7,9 +7,10 @@ import KelvinDevices
 /// Contents are not cleared between runs. The first request determines a buffer's size exactly. A larger request
 /// later replaces the buffer, and the sessions bound before are dropped. Only the context's owner accesses it.
 package final class ExecutionContext: @unchecked Sendable {
-  /// The buffers by device: for values between segments, and for memory used within a segment.
-  private var values: [String: any Buffer] = [:]
-  private var scratch: [String: any Buffer] = [:]
+  /// The buffers by device, which may be another one of the same id once a device was opened anew: for values between
+  /// segments, and for memory used within a segment.
+  private var values: [ObjectIdentifier: any Buffer] = [:]
+  private var scratch: [ObjectIdentifier: any Buffer] = [:]
   /// The sessions, the most recently used last.
   private var sessions: [Session] = []
   private let sessionLimit: Int
@@ -84,10 +85,10 @@ package final class ExecutionContext: @unchecked Sendable {
   }
 
   private func buffer(
-    _ buffers: inout [String: any Buffer], _ byteCount: Int, on device: any Device,
+    _ buffers: inout [ObjectIdentifier: any Buffer], _ byteCount: Int, on device: any Device,
     _ make: (Int) throws(DeviceError) -> any Buffer
   ) throws(DeviceError) -> any Buffer {
-    let id = device.info.id
+    let id = ObjectIdentifier(device)
     let old = buffers[id]?.byteCount
     if let known = buffers[id], known.byteCount >= byteCount { return known }
     let made: any Buffer

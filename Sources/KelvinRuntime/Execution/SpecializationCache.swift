@@ -65,6 +65,18 @@ package final class SpecializationCache<Key: Hashable & Sendable, Value: Sendabl
     }
   }
 
+  /// Stops keeping values that must not be used again.
+  package func drop(where isUnusable: (Value) -> Bool) {
+    let dropped = state.withLock { state -> [Value] in
+      state.entries.compactMap { key, entry in
+        guard let value = try? entry.outcome?.get(), isUnusable(value) else { return nil }
+        state.entries[key] = nil
+        return value
+      }
+    }
+    dropped.forEach(didEvict)
+  }
+
   private func fill(_ entry: Entry, _ key: Key, _ make: () throws -> Value) throws -> Value {
     let outcome = Result { try make() }
     // Releasing a value may take long, so it happens after the lock is released.

@@ -13,6 +13,11 @@ package final class StateMemory: @unchecked Sendable {
     /// The buffers by memory domain; the buffer of `current` has the contents.
     var buffers: [String: any Buffer] = [:]
     var current: String?
+    /// The devices of the buffers.
+    var devices: [String: any Device] = [:]
+
+    /// The failure of the device that holds the contents.
+    var failure: DeviceError? { current.flatMap { devices[$0]?.health.failure } }
   }
 
   /// Guards the contents: only the borrower accesses them.
@@ -88,6 +93,7 @@ package final class StateMemory: @unchecked Sendable {
   ///   used it. Otherwise its contents are lost, and every later use throws that failure.
   package func using<Result>(_ model: CompiledModel, _ body: (Session) throws -> Result) throws -> Result {
     if let failure { throw RuntimeError.device(failure) }
+    try leaveFailedDevices()
     var session: Session?
     do {
       let made = try self.session(of: model)
@@ -105,14 +111,40 @@ package final class StateMemory: @unchecked Sendable {
       }
       // Nothing has been written yet, and the existing contents can still be moved.
       if session == nil, !error.takesDeviceOut { throw RuntimeError.device(error) }
-      if isUsed {
-        failure = DeviceError(
-          error.code == .outOfMemory ? .execution : error.code, device: error.device, place: error.place,
-          reason: "\(error.reason); the state that the prediction was using is lost: make a new one with makeState()")
-      }
-      cells = [:]
-      context = ExecutionContext(sessionLimit: Self.sessionLimit)
+      giveUp(error)
       throw RuntimeError.device(failure ?? error)
+    }
+  }
+
+  /// Gives up the contents after a failure that concerns the results of the latest prediction. Call it only while the
+  /// memory is borrowed.
+  ///
+  /// - Throws: the failure with the advice to make a new state, if a prediction has used the memory.
+  package func lose(_ error: DeviceError) throws {
+    giveUp(error)
+    if let failure { throw RuntimeError.device(failure) }
+  }
+
+  private func giveUp(_ error: DeviceError) {
+    if isUsed {
+      failure = DeviceError(
+        error.code == .outOfMemory ? .execution : error.code, device: error.device, place: error.place,
+        reason: "\(error.reason); the state that the prediction was using is lost: make a new one with makeState()")
+    }
+    cells = [:]
+    context = ExecutionContext(sessionLimit: Self.sessionLimit)
+  }
+
+  /// Releases memory of devices that failed since the latest prediction, in other work. They may have been opened anew.
+  ///
+  /// - Throws: the failure if such a device holds contents.
+  private func leaveFailedDevices() throws {
+    if let error = cells.values.lazy.compactMap(\.failure).first {
+      try lose(error)
+    }
+    context.drop { $0.model.isOut }
+    for (name, cell) in cells {
+      for (domain, device) in cell.devices where device.health.failure != nil { cells[name]?.buffers[domain] = nil }
     }
   }
 
@@ -123,6 +155,7 @@ package final class StateMemory: @unchecked Sendable {
     let made = try device.makeBuffer(byteCount: max(byteCount, 1))
     try Self.clear(made, byteCount)
     cell.buffers[domain] = made
+    cell.devices[domain] = device
     cell.current = cell.current ?? domain
     cells[name] = cell
     return made

@@ -26,6 +26,13 @@ package struct DeviceInventory: Sendable {
     throw .unknownDevice(id, available: devices.map(\.info.id))
   }
 
+  /// Opens a failed device anew (`DeviceFamily.renew`).
+  ///
+  /// - Returns: whether it can be used again.
+  package func renew(_ id: String) -> Bool {
+    families.first { $0.name == DeviceFamily.name(of: id) && $0.isOpen }?.renew(id) ?? false
+  }
+
   /// Returns the named devices that are present, in the machine's order.
   package func devices(named ids: some Sequence<String>) -> [any Device] {
     let ids = Set(ids)

@@ -45,7 +45,7 @@ package struct LinkOverride: Sendable, Hashable {
 
   private static func seconds(_ text: Substring) -> Double? {
     guard let unit = times.first(where: { text.hasSuffix($0.unit) }),
-      let value = Double(text.dropLast(unit.unit.count)), value.isFinite, value >= 0
+      let value = NumberText.number(text.dropLast(unit.unit.count)), value >= 0
     else { return nil }
     return value * unit.factor
   }

@@ -225,7 +225,8 @@ package struct Planner: Sendable {
 }
 
 extension Array where Element: Hashable {
-  var uniqued: [Element] {
+  /// The elements without duplicates, in order of first appearance.
+  package var uniqued: [Element] {
     var seen = Set<Element>()
     return filter { seen.insert($0).inserted }
   }

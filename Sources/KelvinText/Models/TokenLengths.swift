@@ -33,7 +33,8 @@ extension Model {
   public convenience init(
     readingTokensFrom url: URL, configuration: ModelConfiguration = ModelConfiguration()
   ) throws(ModelError) {
-    let file = try ReadModel(contentsOf: url, allowsLinks: configuration.allowsLinks)
+    let file = try ReadModel(
+      contentsOf: url, allowsLinks: configuration.allowsLinks, isolation: configuration.isolation)
     try self.init(file, configuration: configuration.withTokenLengths(of: file))
   }
 }

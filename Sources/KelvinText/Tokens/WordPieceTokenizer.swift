@@ -1,3 +1,5 @@
+import KelvinHostOperations
+
 /// Splits texts into tokens of a WordPiece vocabulary, as BERT and related models use them.
 ///
 /// A text is cleaned and split at spaces, punctuation and Chinese characters. Each word is then split into the longest
@@ -21,6 +23,7 @@ public struct WordPieceTokenizer: Sendable {
   /// The maximum number of scalars in a word; a longer word becomes `[UNK]`.
   public let mostScalarsOfWord: Int
   private let basic: BasicTokenizer
+  private let pieces: WordPieces
 
   /// Creates a tokenizer.
   ///
@@ -33,6 +36,8 @@ public struct WordPieceTokenizer: Sendable {
     self.lowercases = lowercases
     self.mostScalarsOfWord = mostScalarsOfWord
     basic = BasicTokenizer(lowercases: lowercases, stripsAccents: lowercases)
+    pieces = WordPieces(
+      vocabulary.numbers, continuation: WordPieceVocabulary.continuation, mostScalars: mostScalarsOfWord)
   }
 
   /// Returns the tokens of a text, in order, without the special tokens around it. A special token that is written in
@@ -62,26 +67,14 @@ public struct WordPieceTokenizer: Sendable {
     for word in basic.words(scalars, from: start) { append(word, to: &tokens) }
   }
 
-  /// Splits a word greedily into the longest tokens: first a word start, then continuations.
+  /// Splits a word into pieces: first a word start, then continuations.
   private func append(_ word: [BasicTokenizer.Piece], to tokens: inout [Token]) {
     let whole = word[0].source..<word[word.count - 1].source + 1
-    let first = tokens.count
-    var start = 0
-    while start < word.count, word.count <= mostScalarsOfWord {
-      var end = word.count
-      var number: Int?
-      while end > start, number == nil {
-        var text = start == 0 ? "" : WordPieceVocabulary.continuation
-        for piece in word[start..<end] { text.unicodeScalars.append(piece.scalar) }
-        number = vocabulary.numbers[text]
-        if number == nil { end -= 1 }
-      }
-      guard let number else { break }
-      tokens.append(Token(number: number, range: word[start].source..<word[end - 1].source + 1, word: whole))
-      start = end
+    let (found, isWhole) = pieces.pieces(of: word.map(\.scalar))
+    guard isWhole else { return tokens.append(Token(number: vocabulary.special.unknown, range: whole, word: whole)) }
+    tokens += found.map { piece in
+      let range = word[piece.range.lowerBound].source..<word[piece.range.upperBound - 1].source + 1
+      return Token(number: piece.number, range: range, word: whole)
     }
-    guard start < word.count else { return }
-    tokens.removeSubrange(first...)
-    tokens.append(Token(number: vocabulary.special.unknown, range: whole, word: whole))
   }
 }

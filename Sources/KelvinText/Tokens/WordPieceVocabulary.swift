@@ -17,7 +17,7 @@ public struct WordPieceVocabulary: Sendable {
 
   /// The tokens, ordered by ID.
   public let tokens: [String]
-  let numbers: [String: Int]
+  let numbers: [ExactString: Int]
   let special: Special
   /// The special tokens that are recognized anywhere in a text, longest first.
   let marks: [(scalars: [Unicode.Scalar], number: Int)]
@@ -46,10 +46,10 @@ public struct WordPieceVocabulary: Sendable {
   private init(_ tokens: [String], name: String) throws(ModelError) {
     self.tokens = tokens
     // If a token occurs twice, the last ID is used, as in other implementations.
-    let numbers = Dictionary(tokens.enumerated().map { ($1, $0) }) { $1 }
+    let numbers = Dictionary(tokens.enumerated().map { (ExactString($1), $0) }) { $1 }
     self.numbers = numbers
     func number(_ token: String) throws(ModelError) -> Int {
-      if let number = numbers[token] { return number }
+      if let number = numbers[ExactString(token)] { return number }
       let remedy =
         tokens.first?.hasPrefix("{") == true ? "; a tokenizer.json is not a vocabulary: give its vocab.txt" : ""
       throw ModelError(
@@ -60,7 +60,7 @@ public struct WordPieceVocabulary: Sendable {
       unknown: try number("[UNK]"), classification: try number("[CLS]"), separator: try number("[SEP]"),
       padding: try number("[PAD]"))
     marks = ["[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"].compactMap { token in
-      numbers[token].map { (Array(token.unicodeScalars), $0) }
+      numbers[ExactString(token)].map { (Array(token.unicodeScalars), $0) }
     }
   }
 }

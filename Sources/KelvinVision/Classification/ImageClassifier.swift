@@ -80,16 +80,16 @@ package struct ImageClassifier: Sendable {
 
   /// Returns the labels and probabilities in the outputs of `function`, as `classify` does.
   package func classes(in outputs: DictionaryFeatureProvider) -> [(label: String, confidence: Double)] {
-    let best: [String: Double]
+    let best: [ExactString: Double]
     switch answer {
     case .probabilities(let name):
       let entries = outputs[name]?.dictionaryValue ?? [:]
-      best = Dictionary(entries.map { ($0.key.description, $0.value) }, uniquingKeysWith: max)
+      best = Dictionary(entries.map { (ExactString($0.key.description), $0.value) }, uniquingKeysWith: max)
     case .numbers(let name, let labels, let areScores):
       let numbers = outputs[name]?.multiArrayValue?.doubles ?? []
-      best = Dictionary(zip(labels, areScores ? softmax(numbers) : numbers), uniquingKeysWith: max)
+      best = Dictionary(zip(labels.exact, areScores ? softmax(numbers) : numbers), uniquingKeysWith: max)
     }
-    return best.map { (label: $0.key, confidence: $0.value) }
+    return best.map { (label: $0.key.string, confidence: $0.value) }
       .sorted { ($1.confidence, $0.label) < ($0.confidence, $1.label) }
   }
 

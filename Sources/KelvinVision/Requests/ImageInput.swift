@@ -39,18 +39,21 @@ package enum ImageInput {
       }
       return only
     }
-    let planar = function.inputs.indices.compactMap { index -> (index: Int, type: TensorType)? in
+    let tensors = function.inputs.indices.compactMap { index -> (index: Int, type: TensorType)? in
       guard let id = graph.inputs.first(where: { graph[$0].name == function.inputs[index].name }) else { return nil }
       let type = graph[id].type
-      let isPlanar =
-        type.scalar.isFloatingPoint && type.shape.rank == 4 && type.shape[0] == 1 && [1, 3].contains(type.shape[1])
-        && type.shape[2] > 0 && type.shape[3] > 0
-      return isPlanar ? (index, type) : nil
+      let isImage =
+        type.scalar.isFloatingPoint && type.shape.rank == 4 && type.shape[0] == 1
+        && type.shape.dimensions.allSatisfy { $0 > 0 } && type.shape.channelAxis != nil
+      return isImage ? (index, type) : nil
     }
-    guard planar.count == 1, let input = planar.first else {
+    // Beside an image of planes, a tensor with a last axis of 1 is something else, such as a mask.
+    let planar = tensors.filter { $0.type.shape.channelAxis == 1 }
+    let plain = planar.isEmpty ? tensors : planar
+    guard plain.count == 1, let input = plain.first, let axis = input.type.shape.channelAxis else {
       let inputs = function.inputs.map { "'\($0.name)' (\($0.type.text))" }.joined(separator: ", ")
       throw .invalidModel(
-        "the model takes no image: expected one image input or one float tensor 1x3xHxW, it has \(inputs)")
+        "the model takes no image: expected one image input or one float tensor 1x3xHxW or 1xHxWx3, it has \(inputs)")
     }
     let name = function.inputs[input.index].name
     guard let normalization else {
@@ -58,14 +61,22 @@ package enum ImageInput {
         "input '\(name)' is a plain tensor (\(input.type)), which does not say how pixels enter it; "
           + "give a normalization: \(PixelNormalization.names)")
     }
-    let channels = input.type.shape[1]
-    let image = ImageFeature(
-      width: input.type.shape[3], height: input.type.shape[2], layout: channels == 1 ? .grayscale : .rgb,
+    let channels = input.type.shape[axis]
+    let rows = axis == 1 ? 2 : 1
+    var image = ImageFeature(
+      width: input.type.shape[rows + 1], height: input.type.shape[rows],
+      layout: channels == 1 ? .grayscale : normalization.order == .bgr ? .bgr : .rgb,
       scalar: input.type.scalar, scale: try normalization.scale(channels: channels),
       bias: try normalization.bias(channels: channels))
+    image.isInterleaved = axis == 3
     function.inputs[input.index].type = .image(image)
     return (input.index, image)
   }
+}
+
+extension Shape {
+  /// The axis of 1 or 3 channels of an image's tensor: the second axis, else the last one.
+  fileprivate var channelAxis: Int? { [1, 3].first { [1, 3].contains(self[$0]) } }
 }
 
 extension Graph {

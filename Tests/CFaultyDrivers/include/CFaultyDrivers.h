@@ -17,12 +17,14 @@ typedef struct {
 
 typedef enum {
   FaultyAnswers,
-  /// The work that the call submits never ends, nor does any work after it. Vulkan's waits then time out at once;
+  /// The work that the call submits never ends, nor does any work after it on this device. Vulkan's waits then time out at once;
   /// OpenCL's queue really blocks.
   FaultyQueueHangs,
   /// The call itself does not return before the next order; then it returns the code. For clSetEventCallback, which is
   /// called for unfinished events, the kernels that it waits for do not begin either.
-  FaultyCallHangs
+  FaultyCallHangs,
+  /// The call uses as many milliseconds of processor time as the code says; then it is forwarded.
+  FaultyCallComputes
 } FaultyHang;
 
 /// The kind of device that is reported.
@@ -36,6 +38,13 @@ typedef struct {
   unsigned lie;
   /// The group size limit that the faulty kernel reports instead of doing nothing (OpenCL); 0 for the actual limit.
   unsigned group;
+  /// Of the kernels that run, each n-th is left out, or has a wrong word in its result; 0 for none. Vulkan's count when
+  /// they are recorded.
+  unsigned drop, flip;
+  /// How many kernels run correctly before.
+  unsigned after;
+  /// Milliseconds that each submission takes in addition.
+  unsigned slow;
   /// The number of versions by which the driver is reported as newer.
   unsigned newer;
   /// The number of devices that each real one is listed as; 0 for one.

@@ -65,6 +65,14 @@ for shape, length, axis, attributes in (
     while operands[-1][1] is None:
         operands.pop()
     add("DFT", *operands, constant=("length", "axis"), tolerance=SUMS, opset=20, **attributes)
+# Long transforms are split into shorter ones, also twice.
+for shape, length, axis, attributes in (
+    ((2, 48, 2), None, 1, {}), ((2, 60, 1), None, 1, {"onesided": 1}), ((2, 60, 2), None, 1, {"inverse": 1}),
+    ((3, 39, 2), 76, 1, {"inverse": 1, "onesided": 1}), ((3, 50, 2), 99, 1, {"inverse": 1, "onesided": 1}),
+    ((50, 2, 1), 74, 0, {}), ((1, 2048, 1), None, 1, {"onesided": 1}),
+):
+    operands = [("x", Values(shape)), ("length", number(length) if length else None), ("axis", number(axis))]
+    add("DFT", *operands, constant=("length", "axis"), tolerance=SUMS, opset=20, **attributes)
 
 WINDOW = ("window", Values((5,), 0.1, 1))
 for signal, step, window, length, onesided in (

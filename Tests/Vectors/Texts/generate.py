@@ -329,6 +329,44 @@ build(
      node("Reshape", ["y", "sizes"], ["unused"]), node("Transpose", ["unused"], ["unused2"])],
     [X], [("z", STRING, None)], BOTH, [constant("end", texts("."))])
 
+# Texts and names that are equal only by Unicode's canonical equivalence: all are different.
+COMPOSED, DECOMPOSED = "\u00e9", "e\u0301"
+BOTH_FORMS = {"x": texts(COMPOSED, DECOMPOSED, "k", "\u212a")}
+X4 = ("x", STRING, [4])
+pool = [DECOMPOSED, COMPOSED, "K", "\u212a"]
+
+build("equivalent_encoder",
+      [node("LabelEncoder", ["x"], ["y"], domain=ML, keys_strings=[COMPOSED, "K"], values_floats=[2.0, 3.0], default_float=-7.0)],
+      [X4], [("y", FLOAT, [4])], [BOTH_FORMS])
+build("equivalent_decoder",
+      [node("LabelEncoder", ["n"], ["t"], domain=ML, keys_int64s=[0, 1], values_strings=[COMPOSED, DECOMPOSED], default_string=""),
+       node("LabelEncoder", ["t"], ["y"], domain=ML, keys_strings=[COMPOSED, DECOMPOSED], values_int64s=[5, 6], default_int64=-1)],
+      [("n", INT64, [3])], [("t", STRING, [3]), ("y", INT64, [3])], [{"n": np.array([1, 0, 2], np.int64)}])
+build("equivalent_mapper", [node("CategoryMapper", ["x"], ["y"], domain=ML, cats_strings=pool, cats_int64s=[1, 2, 3, 4])],
+      [X4], [("y", INT64, [4])], [BOTH_FORMS])
+build("equivalent_one_hot", [node("OneHotEncoder", ["x"], ["y"], domain=ML, cats_strings=pool)], [X4], [("y", FLOAT, [4, 4])], [BOTH_FORMS])
+build("equivalent_terms",
+      [node("TfIdfVectorizer", ["x"], ["y"], mode="TF", min_gram_length=1, max_gram_length=1, max_skip_count=0, ngram_counts=[0],
+            ngram_indexes=[0, 1, 2, 3], pool_strings=pool)],
+      [X4], [("y", FLOAT, [4])], [BOTH_FORMS])
+build("equivalent_stop_words",
+      [node("StringNormalizer", ["x"], ["y"], case_change_action="NONE", is_case_sensitive=1, stopwords=[COMPOSED, "K"])],
+      [X4], [("y", STRING, None)], [BOTH_FORMS])
+build("equivalent_labels",
+      [node("LinearClassifier", ["f"], ["y", "scores"], domain=ML, classlabels_strings=[COMPOSED, DECOMPOSED, "K"],
+            coefficients=[1.0, 0.0, 0.0, 1.0, -1.0, -1.0], intercepts=[0.0, 0.0, 0.0], post_transform="NONE"),
+       node("LabelEncoder", ["y"], ["z"], domain=ML, keys_strings=[DECOMPOSED, COMPOSED], values_int64s=[1, 2], default_int64=-1)],
+      [("f", FLOAT, ["n", 2])], [("y", STRING, ["n"]), ("scores", FLOAT, ["n", 3]), ("z", INT64, ["n"])],
+      [{"f": np.array([[2, 1], [1, 2], [-1, -1]], np.float32)}])
+
+# Values, a dimension, a node and a weight with such names.
+build("equivalent_names",
+      [node("Add", ["x", COMPOSED], ["a" + COMPOSED], name="n" + COMPOSED), node("Mul", ["a" + COMPOSED, DECOMPOSED], ["a" + DECOMPOSED], name="n" + DECOMPOSED),
+       node("Sub", ["a" + DECOMPOSED, "a" + COMPOSED], ["y"]), node("Add", ["w", "K"], ["\u212a"]), node("Mul", ["\u212a", "K"], ["z"])],
+      [("x", FLOAT, [COMPOSED]), ("w", FLOAT, [DECOMPOSED])], [("y", FLOAT, None), ("z", FLOAT, None)],
+      [{"x": np.array([1, 2], np.float32), "w": np.array([1, 2, 3], np.float32)}],
+      [constant(COMPOSED, np.float32(10)), constant(DECOMPOSED, np.float32(3)), constant("K", np.float32(4))])
+
 print("by the reference evaluator:", ", ".join(evaluated))
 lines = [f"{json.dumps(name)}: {json.dumps(cases, ensure_ascii=False)}" for name, cases in expected.items()]
 (FOLDER / "expected.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")

@@ -16,6 +16,8 @@ public struct LabelledImages: EvaluationDataset {
     public var name: String { path }
     /// The class, as the data set names it.
     public var label: String
+    /// The folder of the data set that the file was found in; nil if a document names it.
+    public internal(set) var folder: String?
   }
 
   /// The images, in the data set's order.
@@ -71,7 +73,7 @@ public struct LabelledImages: EvaluationDataset {
         loose += 1
         continue
       }
-      images.append(Image(path: file.path(of: entry.path), label: parts[0]))
+      images.append(Image(path: file.path(of: entry.path), label: parts[0], folder: path))
     }
     if loose > 0 {
       remarks.append("\(loose) image\(loose == 1 ? "" : "s") outside the folders of classes: not counted")

@@ -16,6 +16,8 @@ public struct SegmentedImages: EvaluationDataset {
     /// The path of the file.
     public var name: String { path }
     let truth: Truth
+    /// The folder of the data set that the file was found in; nil if a document names it.
+    public internal(set) var folder: String?
   }
 
   enum Truth: Sendable {
@@ -77,19 +79,22 @@ public struct SegmentedImages: EvaluationDataset {
     for entry in walk.entries {
       let stem = entry.path.lastIndex(of: ".").map { String(entry.path[..<$0]) } ?? entry.path
       let map = maps.appendingPath("\(stem).png")
-      if isThere(map) { images.append(Image(path: imagesPath.appendingPath(entry.path), truth: .file(map))) }
+      guard isThere(map) else { continue }
+      images.append(Image(path: imagesPath.appendingPath(entry.path), truth: .file(map), folder: path))
     }
     let missing = walk.entries.count - images.count
     if missing > 0 {
       remarks.append("\(missing) image\(missing == 1 ? " has" : "s have") no label map in '\(maps)': not counted")
     }
-    return (images, remarks, try classNames(path.appendingPath("classes.txt")))
+    return (images, remarks, try classNames(path.appendingPath("classes.txt"), below: path))
   }
 
-  private static func classNames(_ path: String) throws(VisionError) -> [String]? {
+  private static func classNames(_ path: String, below folder: String) throws(VisionError) -> [String]? {
     guard isThere(path) else { return nil }
     let data: Data
-    do throws(ModelError) { data = try LocalFile.read(path) } catch { throw .invalidRequest(error.description) }
+    do throws(ModelError) { data = try LocalFile.read(path, below: folder) } catch {
+      throw .invalidRequest(error.description)
+    }
     var lines = String(decoding: data, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
       .map { $0.hasSuffix("\r") ? String($0.dropLast()) : String($0) }
     if lines.last == "" { lines.removeLast() }
@@ -129,7 +134,7 @@ extension SegmentedImages.Image {
   package func labelMap(of image: DecodedImage) throws(ImageError) -> [UInt8] {
     switch truth {
     case .file(let file):
-      let samples = try IndexedPNG.read(path: file)
+      let samples = try IndexedPNG.read(path: file, below: folder)
       guard (samples.width, samples.height) == (image.width, image.height) else {
         throw ImageError(
           .invalidArgument, file,
