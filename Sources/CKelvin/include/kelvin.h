@@ -87,9 +87,8 @@ kelvin_options *kelvin_options_new(void);
 ///     strict deterministic allow-links no-cache no-canary plan-every-size     true or false
 ///     max-seconds max-memory                                        a time: 10, 500ms, 2m; bytes
 ///
-/// `pin`, `shape` and `exclude` add to earlier values.
-///
-/// - Returns: `KELVIN_ERROR_PARAMETERS` for an unknown name or an invalid value.
+/// `pin`, `shape` and `exclude` add to earlier values. An unknown name or an invalid value is
+/// `KELVIN_ERROR_PARAMETERS`.
 kelvin_code kelvin_options_set(kelvin_options *options, const char *name, const char *value, char **error);
 void kelvin_options_release(kelvin_options *options);
 
@@ -110,15 +109,12 @@ void kelvin_cancellation_release(kelvin_cancellation *cancellation);
 /// A model that is loaded, placed on devices and ready to predict.
 typedef struct kelvin_model kelvin_model;
 
-/// Loads an `.mlpackage`, `.mlmodelc`, `.mlmodel` or `.onnx` and compiles it. The file must not change while the model
-/// exists.
+/// Loads an `.mlpackage`, `.mlmodelc`, `.mlmodel` or `.onnx`, which must not change while the model exists.
 ///
 /// An ONNX model with open input sizes, other than the batch size, is compiled for the sizes of its first inputs,
 /// unless the option `shape` sets them. Until then the model has a description, but no plan and no states.
 ///
-/// - Parameters:
-///   - path: a path of the file system, in any encoding.
-///   - options, cancellation: NULL for none.
+/// The path may have any encoding. Options and cancellation may be NULL.
 kelvin_code kelvin_model_load(
   const char *path, kelvin_options *options, kelvin_cancellation *cancellation, kelvin_model **model, char **error);
 /// A file that a model in memory refers to, with its path relative to the model, such as `weights/weight.bin` of an ML
@@ -142,9 +138,8 @@ kelvin_code kelvin_model_plan(kelvin_model *model, char **json, char **error);
 kelvin_code kelvin_model_plan_html(kelvin_model *model, char **html, char **error);
 /// Returns messages for the user about loading and running the model, as a JSON array of strings.
 kelvin_code kelvin_model_remarks(kelvin_model *model, char **json, char **error);
-/// Checks the devices that have predicted since their latest check, and waits for the result. Returns the ranges of
-/// predictions whose results may be wrong, as JSON: `[[first, last], …]`, numbered from 1 in the order in which they
-/// ended. A device that computes wrongly is not used again; the remarks say why.
+/// Checks the devices that have predicted since their latest check. Returns the numbers of predictions that may be
+/// wrong, from 1 in the order of their ends, as JSON: `[[first, last], …]`. The remarks say why.
 kelvin_code kelvin_model_check_devices(kelvin_model *model, char **json, char **error);
 /// Releases a model. Running predictions complete. States and features stay valid.
 void kelvin_model_release(kelvin_model *model);
