@@ -5,7 +5,6 @@ import report
 BAR = 2.0
 # Explanations that people found for operators above the limit.
 WHY = {
-    "DFT": "a product with the table of the transform; there is no fast transform",
     "Inverse": "composed of one elimination step for each column",
     "NonMaxSuppression": "composed of a choice for each class",
     "ReverseSequence": "gathers rows by computed indices",
@@ -18,7 +17,6 @@ WHY = {
     "Max": "two passes over three tensors",
     "Min": "two passes over three tensors",
     "Mean": "three passes over three tensors",
-    "Mod": "a division of each element alone",
     "Div": "a division of each element alone",
 }
 
