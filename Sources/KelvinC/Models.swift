@@ -89,7 +89,8 @@ public func kelvin_model_load(
   answer(error) {
     let result = try place(model, "model")
     let url = URL(filePath: try KelvinC.path(path))
-    result.pointee = try load(ModelAsset(url: url), options, cancellation)
+    // The options decide.
+    result.pointee = try load(ModelAsset(url: url, isolation: .none), options, cancellation)
   }
 }
 

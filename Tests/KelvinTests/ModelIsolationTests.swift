@@ -72,6 +72,19 @@ import Testing
     #expect(error?.code == .unsupported && error?.description.contains("memory") == true)
   }
 
+  /// The remedy that the refusal names.
+  @Test func modelInMemoryIsReadWithoutIsolationOnRequest() async {
+    await #expect(processExitsWith: .success) {
+      Isolation.standard = .worker
+      let asset = try ModelAsset(specification: Data(TemporaryFolder.read("\(ModelIsolationTests.digits)/Digits.onnx")))
+      let refused = await #expect(throws: ModelError.self) { try await Model.load(asset: asset) }
+      #expect(refused?.description.contains("isolation 'none'") == true)
+      var configuration = ModelConfiguration(computeUnits: .cpuOnly)
+      configuration.isolation = .none
+      _ = try await Model.load(asset: asset, configuration: configuration)
+    }
+  }
+
   /// The second program ends after it is ready.
   @Test(arguments: [["ready\\0001", "garbage"], ["ready\\0001"]]) func failedWorkerNamesTheModel(answers: [String])
     async

@@ -141,7 +141,9 @@ public final class Model: Sendable {
     contentsOf url: URL, configuration: ModelConfiguration = ModelConfiguration(),
     progress: @escaping @Sendable (Double) -> Void = { _ in }
   ) async throws(ModelError) -> Model {
-    try await load(ModelAsset(url: url).opened(as: configuration), configuration, progress: progress)
+    try await load(
+      ModelAsset(url: url, isolation: configuration.isolation).opened(as: configuration), configuration,
+      progress: progress)
   }
 
   /// Loads an asset's model. The asset decides whether links are followed.

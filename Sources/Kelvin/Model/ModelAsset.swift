@@ -104,11 +104,11 @@ extension ComputePlan {
 
 extension ModelAsset {
   /// Returns the asset, which also follows links if the configuration allows them, and is isolated if the asset or the
-  /// configuration says so.
+  /// configuration says so. The configuration alone decides for a model in memory, whose asset has no choice.
   func opened(as configuration: ModelConfiguration) -> ModelAsset {
     var asset = self
     asset.allowsLinks = allowsLinks || configuration.allowsLinks
-    if configuration.isolation == .worker { asset.isolation = .worker }
+    if memory != nil || configuration.isolation == .worker { asset.isolation = configuration.isolation }
     return asset
   }
 }

@@ -23,7 +23,7 @@ package struct ReadModel: Sendable {
   }
 
   init(contentsOf url: URL, _ configuration: ModelConfiguration, _ budget: WorkBudget?) throws(ModelError) {
-    try self.init(ModelAsset(url: url).opened(as: configuration), budget)
+    try self.init(ModelAsset(url: url, isolation: configuration.isolation).opened(as: configuration), budget)
   }
 
   /// - Throws: `ModelError` as `init(contentsOf:allowsLinks:)` does.

@@ -55,7 +55,8 @@ public struct ComputePlan: Sendable {
   public static func load(
     contentsOf url: URL, configuration: ModelConfiguration = ModelConfiguration()
   ) async throws(ModelError) -> ComputePlan {
-    try await load(ModelAsset(url: url).opened(as: configuration), configuration)
+    try await load(
+      ModelAsset(url: url, isolation: configuration.isolation).opened(as: configuration), configuration)
   }
 
   /// Plans an asset's model. The asset decides whether links are followed.
