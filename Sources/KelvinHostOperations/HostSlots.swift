@@ -39,6 +39,15 @@ extension SlotOperation {
     return tensor
   }
 
+  /// Returns the integers of an input `[n]` or `[1, n]`.
+  func integerRow(_ position: Int, _ inputs: [HostValue]) throws(HostOperationError) -> Tensor {
+    let tensor = try integers(position, inputs)
+    guard tensor.shape.rank == 1 || tensor.shape.rank == 2 && tensor.shape[0] == 1 else {
+      throw refused(position, "expected integers [n] or [1, n], got \(tensor.type)")
+    }
+    return tensor
+  }
+
   /// Returns the integer of an input with one element; the fallback if the input is omitted.
   func integer(_ position: Int, _ inputs: [HostValue], or fallback: Int? = nil) throws(HostOperationError) -> Int {
     if let fallback, !inputs.indices.contains(position) { return fallback }

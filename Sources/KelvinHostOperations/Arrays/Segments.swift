@@ -9,11 +9,7 @@ package struct SegmentRuns: SlotOperation {
   package init(_ slots: HostSlots) { self.slots = slots }
 
   package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
-    let tensor = try integers(0, inputs)
-    guard tensor.shape.rank == 1 || tensor.shape.rank == 2 && tensor.shape[0] == 1 else {
-      throw refused(0, "expected integers [n] or [1, n], got \(tensor.type)")
-    }
-    let words = tensor.words
+    let words = try integerRow(0, inputs).words
     var (ends, values): ([Int64], [Int64]) = ([], [])
     for (place, word) in words.enumerated() where word != 0 {
       if place == 0 || words[place - 1] != word {

@@ -29,7 +29,7 @@ package struct SentencePieceTokens: SlotOperation {
       if addsStart { tokens.insert(start, at: 0) }
       if addsEnd { tokens.append(end) }
       if isReversed { tokens.reverse() }
-      numbers += tokens.map { isOfFairseq ? Self.fairseq($0.number) : $0.number }
+      numbers += tokens.map { isOfFairseq ? FairseqNumber.ofPiece($0.number) : $0.number }
       places += tokens.map(\.place)
     }
     func list(_ integers: [Int]) -> HostValue {
@@ -55,16 +55,6 @@ package struct SentencePieceTokens: SlotOperation {
     }
     return tokens
   }
-
-  /// Returns the number of a piece in a vocabulary of fairseq, which begins with `<s>`, `<pad>`, `</s>` and `<unk>`.
-  private static func fairseq(_ number: Int) -> Int {
-    switch number {
-    case 0: 3
-    case 1: 0
-    case 2: 2
-    default: number + 1
-    }
-  }
 }
 
 /// The string of piece numbers (`SentencepieceDecoder` of onnxruntime-extensions). Inputs: numbers `[n]` or `[1, n]`, and
@@ -80,12 +70,9 @@ package struct SentencePieceText: SlotOperation {
   }
 
   package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
-    let tensor = try integers(0, inputs)
-    guard tensor.shape.rank == 1 || tensor.shape.rank == 2 && tensor.shape[0] == 1 else {
-      throw refused(0, "expected piece numbers [n] or [1, n], got \(tensor.type)")
-    }
+    let tensor = try integerRow(0, inputs)
     let isOfFairseq = try integer(1, inputs, or: 0) != 0
-    let numbers = tensor.integers.map { isOfFairseq ? Self.ownNumber($0) : $0 }
+    let numbers = tensor.integers.map { isOfFairseq ? FairseqNumber.piece($0) : $0 }
     var text: [UInt8] = []
     for number in numbers {
       guard model.settings.pieces.indices.contains(number) else {
@@ -119,8 +106,22 @@ package struct SentencePieceText: SlotOperation {
     if isFirst, scalars.first == " ", model.settings.addsSpace || model.settings.removesSpaces { scalars.removeFirst() }
     return Array(String(String.UnicodeScalarView(scalars)).utf8)
   }
+}
 
-  private static func ownNumber(_ number: Int) -> Int {
+/// Numbers of pieces in vocabularies of fairseq, which begin with `<s>`, `<pad>`, `</s>` and `<unk>`.
+private enum FairseqNumber {
+  /// Returns the number of the model's piece.
+  static func ofPiece(_ number: Int) -> Int {
+    switch number {
+    case 0: 3
+    case 1: 0
+    case 2: 2
+    default: number + 1
+    }
+  }
+
+  /// Returns the model's piece of a number.
+  static func piece(_ number: Int) -> Int {
     switch number {
     case 3: 0
     case 0: 1
