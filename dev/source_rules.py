@@ -268,13 +268,25 @@ def documents_are_read_in_one_place(tree):
                     yield f"{path}:{number}: reads JSON with Foundation's decoder: use JSONText.decode"
 
 
-# Folders whose strings are values of users and models: labels, words, cells.
-EXACT_FOLDERS = ("Sources/KelvinHostOperations", "Sources/KelvinText", "Sources/KelvinTables")
+# Folders whose strings are values of users and models: labels, words, cells, paths.
+EXACT_FOLDERS = tuple(
+    f"Sources/Kelvin{each}"
+    for each in ("Collections", "Evaluation", "HostOperations", "Index", "Tables", "Text", "Vision"))
 CANONICAL = re.compile(r"\[String: |\bSet<String>")
 # Files there with dictionaries and sets that are not keyed by values, and the keys.
 OTHER_KEYS = {
+    "Sources/KelvinCollections/Evaluation/ContenderCost.swift": "identifiers of devices",
+    "Sources/KelvinCollections/Evaluation/LabelMatching.swift": "names that match in any Unicode form",
+    "Sources/KelvinCollections/Evaluation/Regression/RegressionEvaluation+Findings.swift": "names of features",
+    "Sources/KelvinCollections/Evaluation/Regression/RegressionRequest.swift": "names of features",
+    "Sources/KelvinCollections/Evaluation/Regression/RegressionTable.swift": "names of features",
+    "Sources/KelvinIndex/Folder/FolderScan.swift": "endings of files",
+    "Sources/KelvinIndex/IndexFacts.swift": "names of settings",
+    "Sources/KelvinVision/Classification/PrecisionRecallCurves.swift": "labels of a JSON document, which Foundation reads",
+    "Sources/KelvinVision/Detection/ImageDetector.swift": "names of features",
+    "Sources/KelvinVision/Detection/KnownHeads.swift": "keys of metadata",
+    "Sources/KelvinVision/Segmentation/SegmentationClasses.swift": "constants",
     "Sources/KelvinHostOperations/MissingNumbers.swift": "names of features",
-    "Sources/KelvinHostOperations/Function+Meaning.swift": "labels of a JSON document, which Foundation reads",
     "Sources/KelvinHostOperations/Strings/RegularExpressionParser.swift": "literals",
     "Sources/KelvinHostOperations/Rows/RowColumn.swift": "names of slots",
     "Sources/KelvinText/Models/TokenModel.swift": "names of features",

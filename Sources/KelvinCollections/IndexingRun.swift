@@ -27,7 +27,7 @@ final class IndexingRun: Sendable {
   private let listener: @Sendable (PhotoUpdateEvent) -> Void
   private let cancellation: Cancellation
   private let work: [FolderScan.Entry]
-  private let known: [String: IndexWriter.Known]
+  private let known: [ExactString: IndexWriter.Known]
   private let followsLinks: Bool
   private let state: ConditionLock<State>
   private let writer: Mutex<IndexWriter>
@@ -60,17 +60,19 @@ final class IndexingRun: Sendable {
   }
 
   private init(
-    _ file: IndexFile, _ model: PhotoModel, _ walk: FolderScan, _ known: [String: IndexWriter.Known],
+    _ file: IndexFile, _ model: PhotoModel, _ walk: FolderScan, _ known: [ExactString: IndexWriter.Known],
     _ followsLinks: Bool, _ writer: sending IndexWriter, _ listener: @escaping @Sendable (PhotoUpdateEvent) -> Void,
     _ cancellation: Cancellation
   ) {
     (self.file, self.model, self.listener, self.cancellation, self.known) = (file, model, listener, cancellation, known)
     self.followsLinks = followsLinks
     var update = PhotoUpdate()
-    work = walk.entries.filter { known[$0.path]?.state != $0.state }
+    work = walk.entries.filter { known[ExactString($0.path)]?.state != $0.state }
     update.unchanged = walk.entries.count - work.count
     for fault in walk.faults { listener(.fault(path: fault.path, reason: fault.reason)) }
-    let unread = walk.entries.count { known[$0.path]?.state == $0.state && known[$0.path]?.error != nil }
+    let unread = walk.entries.count {
+      known[ExactString($0.path)]?.state == $0.state && known[ExactString($0.path)]?.error != nil
+    }
     update.unreadable = walk.faults.count + unread
     update.unchanged -= unread
     let contents = known.values.compactMap { $0.error == nil ? ($0.content, $0.id) : nil }
@@ -120,7 +122,8 @@ final class IndexingRun: Sendable {
       case .unreadable: state.update.unreadable += 1
       }
       // The file's previous content can no longer be found at this path.
-      if let before = known[record.path], before.content != record.content, state.contents[before.content] == before.id
+      if let before = known[ExactString(record.path)], before.content != record.content,
+        state.contents[before.content] == before.id
       {
         state.contents[before.content] = nil
       }
@@ -241,9 +244,9 @@ final class IndexingRun: Sendable {
     var update = state.withLock { $0.update }
     update.isComplete = state.withLock { $0.done } == work.count && !cancellation.isCancelled
     if update.isComplete {
-      let found = Set(walk.entries.map(\.path))
+      let found = Set(walk.entries.map(\.path).exact)
       let gone = known.filter { path, _ in
-        !found.contains(path) && !walk.unseen.contains { path.utf8.starts(with: $0.utf8) }
+        !found.contains(path) && !walk.unseen.contains { path.string.utf8.starts(with: $0.utf8) }
       }
       try indexing { () throws(PhotoIndexError) in
         try writer.withLock { (writer) throws(PhotoIndexError) in try writer.drop(gone.map(\.value.id)) }

@@ -1,4 +1,5 @@
 public import Kelvin
+import KelvinBasics
 import KelvinEngine
 import KelvinGraph
 import KelvinHostOperations
@@ -29,7 +30,7 @@ public struct PhotoModel: Sendable {
 
   let settings: Settings
   /// The precision and recall curves of the classes, by label.
-  let curves: [String: PrecisionRecallCurve]
+  let curves: [ExactString: PrecisionRecallCurve]
   private let classifier: ImageClassifier?
   private let inputName: String
   private let predictor: Predictor

@@ -1,3 +1,4 @@
+package import KelvinBasics
 package import KelvinGraph
 
 /// The meaning of a classifier's features, derived from its host operations.
@@ -13,8 +14,8 @@ package struct Classification: Sendable, Hashable {
   package var curves: [PrecisionRecallCurve] = []
 
   /// The curves by the labels' strings; of equal labels, the first.
-  package var curvesByLabel: [String: PrecisionRecallCurve] {
-    Dictionary(zip(labels.strings, curves).map { ($0, $1) }) { first, _ in first }
+  package var curvesByLabel: [ExactString: PrecisionRecallCurve] {
+    Dictionary(zip(labels.strings.exact, curves).map { ($0, $1) }) { first, _ in first }
   }
 }
 

@@ -1,4 +1,4 @@
-import KelvinBasics
+package import KelvinBasics
 package import KelvinFeatures
 package import KelvinHostOperations
 
@@ -49,7 +49,7 @@ package final class IndexWriter {
   ///   - waiting: Called once where another process updates the index.
   /// - Throws: `otherModel`, `unusable`, `libraryMissing`, `io`, `cancelled`.
   package init(
-    _ file: IndexFile, _ facts: IndexFacts, curves: [String: PrecisionRecallCurve], rebuilds: Bool,
+    _ file: IndexFile, _ facts: IndexFacts, curves: [ExactString: PrecisionRecallCurve], rebuilds: Bool,
     waiting: (Int?) -> Void, isCancelled: () -> Bool
   ) throws(PhotoIndexError) {
     _ = try SQLiteLibrary.functions()
@@ -84,7 +84,7 @@ package final class IndexWriter {
     try database.run("INSERT INTO label_words (label_words) VALUES ('delete-all')")
   }
 
-  private func store(_ curves: [String: PrecisionRecallCurve]) throws(PhotoIndexError) {
+  private func store(_ curves: [ExactString: PrecisionRecallCurve]) throws(PhotoIndexError) {
     // Counting a whole table is one step of SQLite, which no limit ends.
     let hasStored = try database.number("SELECT 1 FROM curves LIMIT 1") == 1
     guard !curves.isEmpty || hasStored else { return }
@@ -92,7 +92,7 @@ package final class IndexWriter {
       try database.run("DELETE FROM curves")
       let insert = try database.prepare("INSERT OR IGNORE INTO curves VALUES (?, ?, ?, ?)")
       for (name, curve) in curves {
-        let label = SQLiteValue.integer(try self.label(name))
+        let label = SQLiteValue.integer(try self.label(name.string))
         for (kind, points) in [("precision", curve.precision), ("recall", curve.recall)] {
           for point in points {
             try insert.run(label, .text(kind), .real(Double(point.threshold)), .real(Double(point.value)))
@@ -103,12 +103,12 @@ package final class IndexWriter {
   }
 
   /// Returns the images that are in the index, by path.
-  package func known() throws(PhotoIndexError) -> [String: Known] {
-    var known: [String: Known] = [:]
+  package func known() throws(PhotoIndexError) -> [ExactString: Known] {
+    var known: [ExactString: Known] = [:]
     let rows = try database.prepare("SELECT id, path, size, modified, inode, content, error FROM pictures")
     while try rows.step() {
       guard let path = ImagePath.path(rows, 1) else { continue }
-      known[path] = Known(
+      known[ExactString(path)] = Known(
         id: rows.integer(0),
         state: ImageState(size: rows.integer(2), modified: rows.integer(3), inode: rows.integer(4)),
         content: try rows.digest(5), error: rows.isNull(6) ? nil : try rows.name(6))

@@ -52,6 +52,37 @@ import Testing
     #expect(predict([(Self.decomposed, "y")], ["--input", "\(Self.decomposed)=\(one)"]).status == 0)
   }
 
+  @Test func pinsAreToldApart() throws {
+    let names = [("x", "a\(Self.composed)"), ("y", "a\(Self.decomposed)")]
+    let model = folder.write(ONNXFile.rectifiers(names, [1, 2]), "pins.onnx")
+    let (composed, decomposed) = ("node of a\(Self.composed)", "node of a\(Self.decomposed)")
+    for (pins, devices) in [
+      (["\(decomposed)=reference"], ["cpu", "reference"]), (["\(composed)=reference"], ["reference", "cpu"]),
+      (["\(composed)=reference", "\(decomposed)=cpu"], ["reference", "cpu"]),
+    ] {
+      let result = Kelvin.run(["plan", model, "--units", "cpu,reference", "--json"] + pins.flatMap { ["--pin", $0] })
+      #expect(result.status == 0, "\(result)")
+      let layers = try #require(try JSONValue(result.output)["nodes"]?.array, "\(result)")
+      func device(_ name: String) -> String? { layers.first { $0["name"]?.text == name }?["device"]?.text }
+      #expect(device(composed) == devices[0] && device("node of ae\\u{301}") == devices[1], "\(pins): \(result)")
+    }
+    let other = folder.write(ONNXFile.rectifiers([("x", "a\(Self.composed)")], [1, 2]), "other.onnx")
+    let refused = Kelvin.run("plan", other, "--units", "cpu,reference", "--pin", "\(decomposed)=cpu")
+    #expect(refused.status != 0 && refused.errors.contains("no node is called 'node of ae\\u{301}'"), "\(refused)")
+  }
+
+  @Test func classesOfADataSetAreToldApart() throws {
+    for (image, name) in [("0_0030.png", Self.composed), ("9_0125.png", Self.decomposed)] {
+      folder.write(TemporaryFolder.read(Kelvin.image(image)), "data/\(name)/\(image)")
+    }
+    let labels = [Self.composed] + (1...8).map { "\($0)" } + [Self.decomposed]
+    let file = folder.write(labels.joined(separator: "\n"), "labels.txt")
+    let result = Kelvin.run(
+      "evaluate", Kelvin.digits, "\(folder.path)/data", "--labels", file, "--units", "cpu", "--json")
+    let one = try #require(try JSONValue(result.output)["results"]?[0], "\(result)")
+    #expect(one["top1"]?["value"]?.number == 1 && one["classes"]?.array?.count == 2, "\(result)")
+  }
+
   @Test func columnsOfATableAreToldApart() {
     let model = "\(Kelvin.root)/Tests/Vectors/Classical/linear.mlmodel"
     let input = folder.write("\(Self.composed),\(Self.decomposed),b,c,d\n1,2,3,4,5\n", "in.csv")

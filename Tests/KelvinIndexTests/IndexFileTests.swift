@@ -130,6 +130,6 @@ import Testing
     let path = String(pathBytes: [0x70, 0xE9, 0x0A, 0x27, 0x2E, 0x6A, 0x70, 0x67])
     _ = try fixture.writer().write([IndexFixture.record(path, [("otter", 0.9)])])
     #expect(try fixture.find("otter") == [path])
-    #expect(try fixture.writer().known().keys.map { $0 } == [path])
+    #expect(try fixture.writer().known().keys.map(\.string) == [path])
   }
 }

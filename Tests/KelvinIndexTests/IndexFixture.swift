@@ -1,4 +1,5 @@
 import Glibc
+import KelvinBasics
 import KelvinHostOperations
 import KelvinIndex
 import TestSupport
@@ -15,7 +16,7 @@ final class IndexFixture {
   }
 
   func writer(
-    _ facts: IndexFacts = facts(), curves: [String: PrecisionRecallCurve] = [:], rebuilds: Bool = false
+    _ facts: IndexFacts = facts(), curves: [ExactString: PrecisionRecallCurve] = [:], rebuilds: Bool = false
   ) throws -> IndexWriter {
     try IndexWriter(
       file, facts, curves: curves, rebuilds: rebuilds, waiting: { _ in }, isCancelled: { false })

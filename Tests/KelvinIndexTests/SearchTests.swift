@@ -1,3 +1,4 @@
+import KelvinBasics
 import KelvinFeatures
 import KelvinHostOperations
 import KelvinIndex

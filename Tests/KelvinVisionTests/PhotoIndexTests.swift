@@ -65,6 +65,19 @@ import Testing
     #expect(try index.duplicates().map { Set($0.paths) } == [["nought.png", "copy of nought.png"]])
   }
 
+  @Test func canonicallyEquivalentPathsAreTwoImages() async throws {
+    let model = try await Self.model()
+    put(["\u{E9}.png": "0_0030.png"])
+    put(["e\u{301}.png": "9_0125.png"])
+    #expect(try await index.update(with: model).seen == 2)
+    let again = try await index.update(with: model)
+    #expect((again.seen, again.unchanged, again.dropped) == (0, 2, 0))
+    #expect(unlink("\(folder.path)/e\u{301}.png") == 0)
+    let last = try await index.update(with: model)
+    #expect((last.unchanged, last.dropped) == (1, 1))
+    #expect(try find("nine").isEmpty && (try find("zero")).count == 1)
+  }
+
   @Test func imageWithTheNameOfAMovedOneIsRead() async throws {
     let model = try await Self.model()
     put(["a.png": "9_0125.png"])

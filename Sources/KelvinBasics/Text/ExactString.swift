@@ -32,6 +32,14 @@ extension Sequence<String> {
   package var exact: [ExactString] { map { ExactString($0) } }
 }
 
+extension Set<String> {
+  /// The name under which an element of these bytes would be in the set: escaped where another is canonically equivalent.
+  package func name(exact name: String) -> String {
+    guard let index = firstIndex(of: name), ExactString(self[index]) != ExactString(name) else { return name }
+    return ExactString(name).escaped
+  }
+}
+
 extension Dictionary where Key == String {
   /// The value of a name by its bytes. Of several canonically equivalent names, the first is the key itself, and the
   /// others are escaped keys.

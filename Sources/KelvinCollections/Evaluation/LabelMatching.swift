@@ -1,10 +1,12 @@
+import KelvinBasics
 import KelvinVision
 
 /// A mapping between a classifier's labels and a data set's classes. Names match regardless of case and of spaces, `_`,
-/// `-` and `.` between words. A label with several names ("tench, Tinca tinca") matches by any of them.
+/// `-` and `.` between words, and in any Unicode form. A label with several names ("tench, Tinca tinca") matches by any
+/// of them. A name with the same bytes takes precedence.
 struct LabelMatching {
-  private var answers: [String: String] = [:]
-  private var truths: [String: String] = [:]
+  private var answers: [ExactString: String] = [:]
+  private var truths: [ExactString: String] = [:]
   private let all: [String]
   private let labels: [String]
 
@@ -21,25 +23,29 @@ struct LabelMatching {
       for name in answer.split(separator: ",").map({ Self.plain(String($0)) }) { known[name] = known[name] ?? answer }
     }
     for answer in answers { known[Self.plain(answer)] = answer }
-    for answer in answers { known[answer] = answer }
-    for truth in truths {
-      guard let answer = known[truth] ?? known[Self.plain(truth)] else { continue }
+    let complete = Set(answers.exact)
+    for truth in truths.exact {
+      guard !complete.contains(truth) else {
+        (self.answers[truth], self.truths[truth]) = (truth.string, truth.string)
+        continue
+      }
+      guard let answer = known[truth.string] ?? known[Self.plain(truth.string)] else { continue }
       self.answers[truth] = answer
-      self.truths[answer] = self.truths[answer] ?? truth
+      self.truths[ExactString(answer)] = self.truths[ExactString(answer)] ?? truth.string
     }
   }
 
   /// Returns the label that matches a class.
-  func answer(for truth: String) -> String? { answers[truth] }
+  func answer(for truth: String) -> String? { answers[ExactString(truth)] }
 
   /// Returns the class that a label matches.
-  func truth(of answer: String) -> String? { truths[answer] }
+  func truth(of answer: String) -> String? { truths[ExactString(answer)] }
 
   /// Returns the data set's classes that no label matches.
   ///
   /// - Throws: `VisionError.invalidRequest` where no class matches at all.
   func missing(of contender: String) throws(VisionError) -> [String] {
-    let missing = all.filter { answers[$0] == nil }
+    let missing = all.filter { answers[ExactString($0)] == nil }
     guard missing.count < all.count else {
       let first = all.first ?? ""
       let absent =

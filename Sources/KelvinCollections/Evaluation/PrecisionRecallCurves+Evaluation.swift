@@ -1,3 +1,4 @@
+import KelvinBasics
 import KelvinEvaluation
 import KelvinHostOperations
 public import KelvinVision
@@ -9,9 +10,10 @@ extension PrecisionRecallCurves {
   ///   - result: A result of `evaluation`.
   ///   - evaluation: An evaluation of classifiers on labelled images.
   public init(of result: ClassificationEvaluation.Result, in evaluation: ClassificationEvaluation) {
-    var curves: [String: PrecisionRecallCurve] = [:]
+    var curves: [ExactString: PrecisionRecallCurve] = [:]
     for label in result.scores.classes.map(\.label) {
-      curves[result.names[label] ?? evaluation.labels[label]] = PrecisionRecallCurve(of: label, in: result.images)
+      let name = result.names[label] ?? evaluation.labels[label]
+      curves[ExactString(name)] = PrecisionRecallCurve(of: label, in: result.images)
     }
     self.init(curves)
   }

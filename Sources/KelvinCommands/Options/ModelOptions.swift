@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 import Kelvin
+import KelvinBasics
 
 /// The options of every command that runs or plans a model, except for the compute units.
 struct ModelOptions: ParsableArguments {
@@ -127,9 +128,10 @@ struct ModelOptions: ParsableArguments {
   func configuration(units: ComputeUnits = .all, goal: ComputePlan.Goal = .latency) throws -> ModelConfiguration {
     var configuration = ModelConfiguration(computeUnits: units)
     for item in pin {
-      if let other = configuration.pins.updateValue(item.text, forKey: item.name), other != item.text {
+      if let other = configuration.pins[exact: item.name], other != item.text {
         throw UsageError("'\(item.name)' is pinned to both \(other) and \(item.text)")
       }
+      configuration.pins[exact: item.name] = item.text
     }
     configuration.goal = goal
     configuration.isStrict = strict

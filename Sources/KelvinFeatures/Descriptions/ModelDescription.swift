@@ -1,3 +1,4 @@
+package import KelvinBasics
 package import KelvinGraph
 package import KelvinHostOperations
 
@@ -22,7 +23,7 @@ public struct ModelDescription: Hashable, Sendable {
   /// The labels of a classifier or detector, in the order of its probabilities; empty for other models.
   public let classLabels: [ClassLabel]
   /// The precision and recall curves of a classifier's labels, by label; empty if the model has none.
-  package let precisionRecallCurves: [String: PrecisionRecallCurve]
+  package let precisionRecallCurves: [ExactString: PrecisionRecallCurve]
   /// The format of a detector's boxes; nil for other models.
   package let detection: KeptBoxes?
   /// The model's metadata. Every key has a string, which may be empty.

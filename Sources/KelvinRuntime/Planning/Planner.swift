@@ -1,3 +1,4 @@
+import KelvinBasics
 package import KelvinDevices
 package import KelvinGraph
 import KelvinMeasurements
@@ -41,6 +42,11 @@ package struct PlanRequest: Sendable {
     self.exclusions = exclusions
     self.runs = runs
     self.power = power
+  }
+
+  /// Gives each pin the name that its node has in a graph, which is escaped where another name is canonically equivalent.
+  mutating func namePins(as names: Set<String>) {
+    pins = pins.reduce(into: [:]) { $0[names.name(exact: $1.key)] = $1.value }
   }
 }
 
@@ -197,12 +203,14 @@ package struct Planner: Sendable {
   /// precedence.
   private func pins(_ flat: FlatGraph, _ request: PlanRequest) throws -> [String: String] {
     guard !request.pins.isEmpty else { return [:] }
+    var request = request
     // A branch or loop runs on the host; its name stands for the values it results in.
     let names = Set(flat.placedNames).subtracting(flat.controls.map(\.name))
     var descendants: [String: [String]] = [:]
     for node in flat.graph.nodes {
       for origin in Set(node.origins.map(\.name)) { descendants[origin, default: []].append(node.name) }
     }
+    request.namePins(as: names.union(descendants.keys).union(flat.controls.map(\.name)))
     let controls = Set(flat.controls.filter { request.pins[$0.name] == inventory.host.info.id }.map(\.name))
     var pins: [String: String] = [:]
     for (name, device) in request.pins.sorted(by: { $0.key < $1.key }) {

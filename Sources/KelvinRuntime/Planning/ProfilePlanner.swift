@@ -72,6 +72,7 @@ package struct ProfilePlanner {
     var helpers = FallbackDevices(others, host: inventory.host, request)
     let asked = try request.units.devices(in: inventory)
     let known = Set(nodes.keys)
+    request.namePins(as: known)
     if let stranger = request.pins.keys.sorted().first(where: { !known.contains($0) }) {
       throw RuntimeError.invalidChoice("no node is called '\(stranger)'; 'kelvin plan' lists the names")
     }

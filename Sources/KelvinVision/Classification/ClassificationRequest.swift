@@ -1,4 +1,5 @@
 public import Kelvin
+import KelvinBasics
 import KelvinEngine
 package import KelvinRuntime
 
@@ -74,7 +75,7 @@ public struct ClassificationRequest: ImageProcessingRequest {
         image, orientation, region: region, cropAndScaleAction, by: predictor, cancellation
       ).map {
         ClassificationObservation(
-          identifier: $0.label, confidence: Float($0.confidence), curve: curves.byLabel[$0.label])
+          identifier: $0.label, confidence: Float($0.confidence), curve: curves.byLabel[ExactString($0.label)])
       }
     } catch { throw .prediction(error) }
   }

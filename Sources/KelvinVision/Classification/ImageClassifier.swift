@@ -1,6 +1,6 @@
 import Glibc
 package import Kelvin
-import KelvinBasics
+package import KelvinBasics
 package import KelvinEngine
 package import KelvinGraph
 package import KelvinHostOperations
@@ -20,7 +20,7 @@ package struct ImageClassifier: Sendable {
   /// Remarks for the user about the answers, such as that they are the softmax of scores.
   package let remarks: [String]
   /// The precision and recall curves in the model itself, by the labels that its classes are given.
-  package var ownCurves: [String: PrecisionRecallCurve] { function.classification?.curvesByLabel ?? [:] }
+  package var ownCurves: [ExactString: PrecisionRecallCurve] { function.classification?.curvesByLabel ?? [:] }
   package let inputName: String
   private let answer: Answer
 

@@ -1,6 +1,6 @@
 public import FoundationEssentials
 package import Kelvin
-import KelvinBasics
+package import KelvinBasics
 package import KelvinHostOperations
 
 /// The precision and recall of a classifier's classes at thresholds of confidence, as an evaluation measured them.
@@ -17,10 +17,10 @@ package import KelvinHostOperations
 /// A point is a confidence and a share, 0…1, for answers of at least this confidence. Precision is the share of these
 /// answers that were right; recall is the share of the class's images that they found.
 public struct PrecisionRecallCurves: Hashable, Sendable {
-  package let byLabel: [String: PrecisionRecallCurve]
+  package let byLabel: [ExactString: PrecisionRecallCurve]
 
   /// The classes that have a curve, sorted by name.
-  public var identifiers: [String] { byLabel.keys.sorted() }
+  public var identifiers: [String] { byLabel.keys.sorted().map(\.string) }
 
   private static let metadataKey = "kelvin.precisionRecallCurves"
   private static let suffix = ".curves.json"
@@ -57,9 +57,9 @@ public struct PrecisionRecallCurves: Hashable, Sendable {
       throw .invalidModel(
         "\(place) has format '\(document.format)' \(document.version); expected 'kelvin-curves' 1")
     }
-    var curves: [String: PrecisionRecallCurve] = [:]
+    var curves: [ExactString: PrecisionRecallCurve] = [:]
     for (label, curve) in document.classes {
-      curves[label] = PrecisionRecallCurve(
+      curves[ExactString(label)] = PrecisionRecallCurve(
         precision: try Self.points(curve.precision, place, label), recall: try Self.points(curve.recall, place, label))
     }
     byLabel = curves
@@ -79,14 +79,16 @@ public struct PrecisionRecallCurves: Hashable, Sendable {
     return points
   }
 
-  package init(_ byLabel: [String: PrecisionRecallCurve]) { self.byLabel = byLabel }
+  package init(_ byLabel: [ExactString: PrecisionRecallCurve]) { self.byLabel = byLabel }
 
   /// The document that `init(contentsOf:)` reads.
   public var json: Data {
     func pairs(_ points: [PrecisionRecallCurve.Point]) -> [[Float]] { points.map { [$0.threshold, $0.value] } }
-    let document = Document(
-      format: "kelvin-curves", version: 1,
-      classes: byLabel.mapValues { Document.Curve(precision: pairs($0.precision), recall: pairs($0.recall)) })
+    var classes: [String: Document.Curve] = [:]
+    for (label, curve) in byLabel.sorted(by: { $0.key < $1.key }) {
+      classes[exact: label.string] = Document.Curve(precision: pairs(curve.precision), recall: pairs(curve.recall))
+    }
+    let document = Document(format: "kelvin-curves", version: 1, classes: classes)
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     // Encoding cannot fail, because the document contains only finite numbers and strings.
@@ -101,7 +103,7 @@ public struct PrecisionRecallCurves: Hashable, Sendable {
   ///
   /// - Parameter own: The curves in the model itself, by the labels that its classes are given.
   /// - Throws: `VisionError.invalidModel` where metadata or file exist but are not valid.
-  package init(of model: Model, own: [String: PrecisionRecallCurve]) throws(VisionError) {
+  package init(of model: Model, own: [ExactString: PrecisionRecallCurve]) throws(VisionError) {
     self.init(own)
     guard byLabel.isEmpty else { return }
     let description = model.modelDescription

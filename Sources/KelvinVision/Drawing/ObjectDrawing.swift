@@ -36,15 +36,15 @@ extension PixelBuffer {
 
 /// An assignment of colours to labels.
 struct LabelColors {
-  private var places: [String: Int] = [:]
+  private var places: [ExactString: Int] = [:]
 
   /// - Parameter labels: The labels in the order of their colours. Further labels get the next colours when they are
   ///   first used.
   init(_ labels: [String]) { for label in labels { _ = place(label) } }
 
   private mutating func place(_ label: String) -> Int {
-    let place = places[label] ?? places.count
-    places[label] = place
+    let place = places[ExactString(label)] ?? places.count
+    places[ExactString(label)] = place
     return place
   }
 

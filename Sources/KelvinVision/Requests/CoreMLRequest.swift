@@ -1,4 +1,5 @@
 public import Kelvin
+import KelvinBasics
 import KelvinGraph
 import KelvinHostOperations
 
@@ -90,7 +91,7 @@ public struct CoreMLRequest: ImageProcessingRequest {
       return probabilities.map { label, confidence in
         let identifier = label.description
         return ClassificationObservation(
-          identifier: identifier, confidence: Float(confidence), curve: curves[identifier])
+          identifier: identifier, confidence: Float(confidence), curve: curves[ExactString(identifier)])
       }.sortedByConfidence()
     }
     guard let label = description.predictedFeatureName.flatMap({ outputs[$0] }) else { return [] }

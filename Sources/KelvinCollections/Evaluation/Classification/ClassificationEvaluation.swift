@@ -68,7 +68,7 @@ public struct ClassificationEvaluation: Evaluation {
     _ run: EvaluationRun<[ClassificationObservation]>, known: [Int: [String]]
   ) throws(VisionError) {
     let examples = run.answered.map { dataset.images[$0] }
-    let truths = Set(examples.map(\.label)).sorted()
+    let truths = Set(examples.map(\.label).exact).sorted().map(\.string)
     var labels = LabelNumbers(truths)
     var (results, unknown): ([Result], [(contender: String, labels: [String])]) = ([], [])
     for (place, contender) in contenders.enumerated() {
@@ -108,15 +108,15 @@ public struct ClassificationEvaluation: Evaluation {
 /// Consecutive indices for names, in the order of first use.
 private struct LabelNumbers {
   private(set) var names: [String] = []
-  private var numbers: [String: Int] = [:]
+  private var numbers: [ExactString: Int] = [:]
 
   init(_ names: [String]) {
     for name in names { _ = number(of: name) }
   }
 
   mutating func number(of name: String) -> Int {
-    if let number = numbers[name] { return number }
-    numbers[name] = names.count
+    if let number = numbers[ExactString(name)] { return number }
+    numbers[ExactString(name)] = names.count
     names.append(name)
     return names.count - 1
   }

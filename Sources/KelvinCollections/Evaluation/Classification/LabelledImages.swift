@@ -28,7 +28,7 @@ public struct LabelledImages: EvaluationDataset {
   public let remarks: [String]
 
   /// The classes, sorted by name.
-  public var labels: [String] { Set(images.map(\.label)).sorted() }
+  public var labels: [String] { Set(images.map(\.label).exact).sorted().map(\.string) }
 
   /// Reads a data set.
   ///

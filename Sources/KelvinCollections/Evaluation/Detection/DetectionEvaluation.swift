@@ -48,20 +48,20 @@ public struct DetectionEvaluation: Evaluation {
     progress: @Sendable (Int) -> Void = { _ in }
   ) throws(VisionError) {
     do throws(ImageError) { try ImageFile.prepare() } catch { throw .image(error) }
-    let places = Dictionary(dataset.names.enumerated().map { ($1, $0) }) { first, _ in first }
-    let answered = Mutex<[Set<String>]>(contenders.map { Set($0.request.labels ?? []) })
+    let places = Dictionary(dataset.names.exact.enumerated().map { ($1, $0) }) { first, _ in first }
+    let answered = Mutex<[Set<ExactString>]>(contenders.map { Set(($0.request.labels ?? []).exact) })
     let run = try EvaluationRun<[RawDetection]>(Self.self, contenders, on: dataset, progress: progress) {
       (place, image, _) throws(VisionError) in
       let found = try contenders[place].request.detect(image.pixels, orientation: image.orientation)
       let raw = found.compactMap { RawDetection($0, on: image) }
       // A model without class names is matched by the labels that it produced.
-      if contenders[place].request.labels == nil { answered.withLock { $0[place].formUnion(raw.map(\.label)) } }
+      if contenders[place].request.labels == nil { answered.withLock { $0[place].formUnion(raw.map(\.label).exact) } }
       return raw
     }
     let examples = run.answered.map { dataset.examples[$0] }
     var (results, remarks): ([Result], [String]) = ([], [])
     for (place, contender) in contenders.enumerated() {
-      let matching = LabelMatching(dataset.names, answers: answered.withLock { $0[place].sorted() })
+      let matching = LabelMatching(dataset.names, answers: answered.withLock { $0[place].sorted().map(\.string) })
       let missing = try matching.missing(of: contender.name)
       if !missing.isEmpty {
         remarks.append(LabelMatching.remark(on: missing, of: contender.name) + "their objects count as not found")
@@ -69,7 +69,7 @@ public struct DetectionEvaluation: Evaluation {
       let images = zip(examples, run.outcomes[place]).map { example, found in
         DetectedImage(
           detections: found.compactMap { detection in
-            matching.truth(of: detection.label).flatMap { places[$0] }.map {
+            matching.truth(of: detection.label).flatMap { places[ExactString($0)] }.map {
               DetectedImage.Detection(label: $0, confidence: detection.confidence, box: detection.box)
             }
           }, truths: example.truths)

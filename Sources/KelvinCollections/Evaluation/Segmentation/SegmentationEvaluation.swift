@@ -100,11 +100,11 @@ struct ClassTranslation {
     }
     let matching = LabelMatching(names, answers: labels)
     let missing = try matching.missing(of: contender)
-    let places = Dictionary(names.enumerated().map { ($1, $0) }) { first, _ in first }
+    let places = Dictionary(names.exact.enumerated().map { ($1, $0) }) { first, _ in first }
     numbers = (0...255).map { number in
-      guard number < labels.count, let name = matching.truth(of: labels[number]), let place = places[name] else {
-        return SegmentedImage.noClass
-      }
+      guard number < labels.count, let name = matching.truth(of: labels[number]),
+        let place = places[ExactString(name)]
+      else { return SegmentedImage.noClass }
       return UInt8(place)
     }
     if !missing.isEmpty {
