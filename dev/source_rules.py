@@ -25,7 +25,7 @@ SHARED_SHADERS = {
     "cooperative", "depthwise", "depthwise_transpose", "integer_product", "matmul", "normalize_lines", "normalize_rows",
     "unfold", "winograd", "winograd_input", "winograd_output", "winograd_repair"}
 # Modules that are declared in order to be linked or run, and never imported.
-UNIMPORTED = {"CMutexForTSan"}
+UNIMPORTED = {"CMutexForTSan", "KelvinC"}
 IMPORT = re.compile(
     r"^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|package|internal|fileprivate|private)\s+)?import\s+"
     r"(?:(?:typealias|struct|class|actor|enum|protocol|let|var|func)\s+)?(\w+)")
