@@ -10,7 +10,7 @@
 #
 # The corpus and the number of executions of each target are kept in $KELVIN_FUZZ_CORPUS (.build-fuzz/corpus), so that a
 # long run can be interrupted and continued. Without the folder, executions are counted again from 0, and the corpus
-# begins with Tests/FuzzTargets/Corpus.tar.xz, which --minimize writes. A finding is written to .build-fuzz/findings,
+# begins with Tests/FuzzTargets/Seeds/Corpus.tar.xz, which --minimize writes. A finding is written to .build-fuzz/findings,
 # removes its target from a night's run and makes the run end with status 1. $KELVIN_SCRATCH replaces .build-fuzz for
 # builds. A run of all targets on an unchanged commit is recorded in bench/results/checks.json.
 set -euo pipefail
@@ -20,7 +20,7 @@ scratch=${KELVIN_SCRATCH:-.build-fuzz}
 corpus=${KELVIN_FUZZ_CORPUS:-$scratch/corpus}
 findings=$scratch/findings
 fuzz=$scratch/release/Fuzz
-archive=Tests/FuzzTargets/Corpus.tar.xz
+archive=Tests/FuzzTargets/Seeds/Corpus.tar.xz
 goal=10000000       # executions of a target in total
 largest_part=24576  # bytes of a target in the archive
 largest=1048576     # bytes of the archive
