@@ -93,7 +93,7 @@ let package = Package(
       ? []
       : [
         .executable(name: "kelvin", targets: ["KelvinCLI"]),
-        .library(name: "KelvinC", type: .dynamic, targets: ["KelvinC"]),
+        .library(name: "KelvinC", type: .dynamic, targets: ["KelvinCLibrary"]),
       ]),
   traits: [
     .trait(name: "CoreML", description: "Core ML's models."),
@@ -172,10 +172,9 @@ let package = Package(
       "KelvinIndex", "KelvinReport", "KelvinRuntime", "KelvinEngine", "Kelvin", "KelvinMeasuring", "KelvinTables",
       "KelvinVision"),
     swift("KelvinText", "KelvinBasics", "KelvinHostOperations", "Kelvin"),
+    swift("KelvinC", "CKelvin", "KelvinBasics", "KelvinImages", "Kelvin", "KelvinMeasuring"),
     .target(
-      name: "KelvinC", dependencies: ["CKelvin", "KelvinBasics", "KelvinImages", "Kelvin", "KelvinMeasuring"] + locks,
-      swiftSettings: strict,
-      linkerSettings: shared),
+      name: "KelvinCLibrary", dependencies: ["KelvinC"] + locks, swiftSettings: strict, linkerSettings: shared),
     swift(
       "KelvinCommands", "KelvinBasics", "KelvinConformance", "Kelvin", "KelvinMeasuring", "KelvinTables",
       "KelvinVision", "KelvinCollections", "KelvinText", argumentParser),
@@ -274,11 +273,11 @@ let package = Package(
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "CFakeNVML", "GraphParsing", "KelvinCommands", "KelvinBasics", "KelvinBench", "KelvinDevices", "KelvinFeatures",
-        "KelvinCoreML", "KelvinEngine", "KelvinGraph", "KelvinHostOperations", "KelvinImages", "KelvinImport",
-        "KelvinIndex", "KelvinMeasurements", "KelvinONNX", "KelvinPasses", "KelvinPlanning", "KelvinProfiler",
-        "KelvinReference", "KelvinRuntime", "KelvinText", "KelvinThermal", "KelvinVision",
-        "KelvinCollections",
+        "CFakeNVML", "CKelvin", "CKelvinSupport", "GraphParsing", "Kelvin", "KelvinC", "KelvinCommands", "KelvinBasics",
+        "KelvinBench", "KelvinDevices", "KelvinFeatures", "KelvinCoreML", "KelvinEngine", "KelvinGraph",
+        "KelvinHostOperations", "KelvinImages", "KelvinImport", "KelvinIndex", "KelvinIsolation", "KelvinMeasurements",
+        "KelvinONNX", "KelvinPasses", "KelvinPlanning", "KelvinProfiler", "KelvinReference", "KelvinRuntime",
+        "KelvinText", "KelvinThermal", "KelvinVision", "KelvinCollections",
       ],
       path: "Tests/FuzzTargets", exclude: ["Seeds"], swiftSettings: strict),
     test("FuzzTargetTests", "FuzzTargets", "TestSupport"),

@@ -32,6 +32,7 @@ check_format() {  # files and folders; all Swift files of the project if there a
 
 check_sources() {
   python3 dev/source_rules.py || failed=1
+  python3 dev/records.py || failed=1
   python3 dev/prose.py >&2 || complain "the English breaks a rule of dev/prose.py"
   check_format || complain "the format of Swift files differs from .swift-format: run swift format -i on them"
   if command -v glslc > /dev/null; then

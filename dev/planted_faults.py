@@ -8,9 +8,10 @@ import sys
 import tempfile
 
 import prose
+import records
 import source_rules as rules
 
-RULES = rules.RULES + prose.RULES
+RULES = rules.RULES + prose.RULES + records.RULES
 ROOT = pathlib.Path(__file__).parent.parent
 GRAPH = "Sources/KelvinGraph/Planted.swift"
 PAGE = "docs/design/planted.md"
@@ -112,8 +113,17 @@ def faults(tree):
         rules.declarations_are_used, {"files": {GRAPH: "private let planted = 1", f"{GRAPH}.swift": "let a = planted"}},
         f"{GRAPH}:1: nothing uses planted")
     yield from faults_of_prose()
+    for check in records.SCRIPTS:
+        yield (
+            records.records_are_recent,
+            {"files": {records.RECORDS: record_of(check)}, "ages": {"planted": records.LIMIT + 1}},
+            f"{records.RECORDS}: '{check}' ran {records.LIMIT + 1} commits ago, at planted")
     for text in ['fopen("/proc/self/statm", "r")', "getrusage(who, &usage)", '"/proc/self/fd"', "mallinfo2()"]:
         yield rules.measured_processes, {"files": {TESTS: text}}, f"{TESTS}:1: measures a process"
+
+
+def record_of(check):
+    return json.dumps({check: {"commit": "planted"}})
 
 
 def faults_of_prose():
@@ -196,6 +206,9 @@ def allowed(tree):
     for text in ["// import KelvinCPU", '"""\nimport KelvinCPU\n"""', "/* \nimport KelvinCPU\n*/", "let x = important"]:
         yield rules.declared_imports, {"files": {GRAPH: text}}, text
     yield rules.file_sizes, {"files": {GRAPH: "\n" * 500}}, "500 lines"
+    for ages in [{"planted": records.LIMIT}, {"planted": None}, {}]:
+        change = {"files": {records.RECORDS: record_of("fuzzing")}, "ages": ages}
+        yield records.records_are_recent, change, f"a record of age {ages}"
     for kernel in ["gather", "gather_nd", "planted"]:
         yield (
             rules.operators_lie_in_files_of_their_names,

@@ -4,6 +4,8 @@
 #
 #   dev/sanitize.sh [thread|address|undefined|address,undefined]… [-- OPTIONS OF swift test]
 #
+# A run of all tests on an unchanged commit is recorded in bench/results/checks.json.
+#
 # Every process writes its sanitizer findings to a separate file, including processes that tests start and end. A
 # finding therefore counts whatever the process prints and however it ends.
 set -euo pipefail
@@ -23,6 +25,7 @@ address+=:quarantine_size_mb=16:use_sigaltstack=0:handle_sigbus=0
 thread=suppressions=$PWD/dev/tsan-suppressions.txt:halt_on_error=0:exitcode=86:second_deadlock_stack=1
 thread+=:handle_sigbus=0
 undefined=print_stacktrace=1
+finding='ERROR: AddressSanitizer|WARNING: ThreadSanitizer|runtime error:'
 
 # Sets `options`, of swift build and swift test. On Linux the Swift compiler rejects `--sanitize undefined`, and Swift
 # traps by itself. Only C is checked, including C in headers that Swift imports.
@@ -38,6 +41,8 @@ set_options() {
 }
 
 isClean=1
+commit=
+[ $# -gt 0 ] || commit=$(dev/records.py begin) || true  # a part of the tests is not recorded
 for build in "${builds[@]}"; do
   set_options "$build"
   # Options of sanitizers end at commas.
@@ -60,7 +65,10 @@ for build in "${builds[@]}"; do
     --skip-build "$@" 2>&1 | tee "$log" | grep -E 'Test run|failed after|skipped' || true
   echo "== $build: ran in $((SECONDS - began)) s"
   grep -rh SUMMARY "$reports" | sort | uniq -c || true
-  if grep -rqE 'ERROR: AddressSanitizer|WARNING: ThreadSanitizer|runtime error:' "$reports" \
+  [ -z "$commit" ] || dev/records.py write "$build" "$commit" \
+    tests="$(sed -nE 's/.*Test run with ([0-9]+) tests?.*/\1/p' "$log" | tail -1)" \
+    findings="$(grep -rhE "$finding" "$reports" | wc -l)" failed="$(grep -cE '^.? ?Test .* failed after' "$log" || true)"
+  if grep -rqE "$finding" "$reports" \
       || ! grep -qE 'Test run with .* passed' "$log"; then
     echo "$build: not clean, see $log and $reports"
     isClean=0

@@ -25,7 +25,7 @@ SHARED_SHADERS = {
     "cooperative", "depthwise", "depthwise_transpose", "integer_product", "matmul", "normalize_lines", "normalize_rows",
     "unfold", "winograd", "winograd_input", "winograd_output", "winograd_repair"}
 # Modules that are declared in order to be linked or run, and never imported.
-UNIMPORTED = {"CMutexForTSan"}
+UNIMPORTED = {"CMutexForTSan", "KelvinC"}
 IMPORT = re.compile(
     r"^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|package|internal|fileprivate|private)\s+)?import\s+"
     r"(?:(?:typealias|struct|class|actor|enum|protocol|let|var|func)\s+)?(\w+)")
@@ -40,6 +40,8 @@ class Tree:
             ["git", "ls-files", "-z"], cwd=root, check=True, capture_output=True, text=True).stdout
         self.files = [path for path in tracked.split("\0") if path]
         self.texts = {}
+        # Commits after a commit, where a test replaces git's own answer.
+        self.ages = {}
 
     @functools.cached_property
     def manifest(self):
@@ -57,11 +59,12 @@ class Tree:
                 return [tuple(line.split(" ", 1)) for line in log.stdout.splitlines()]
         return []
 
-    def planted(self, files=None, manifest=None, commits=None):
-        """The same with some files and possibly the manifest or the commits replaced, in memory."""
+    def planted(self, files=None, manifest=None, commits=None, ages=None):
+        """The same with some files and possibly the manifest, the commits or their ages replaced, in memory."""
         tree = copy.copy(self)
         tree.files = self.files + sorted(set(files or {}) - set(self.files))
         tree.texts = self.texts | (files or {})
+        tree.ages = ages or {}
         if manifest is not None:
             tree.manifest = manifest
         if commits is not None:

@@ -37,7 +37,19 @@ def _raising(work: Callable[[], _Answer], before: str = "") -> _Answer:
 
 
 def _given(feature: Optional[Feature], value: Any) -> Any:
-    """Converts a value to the model's type, because Core ML converts numbers of other types."""
+    """Converts a value to the model's type, because Core ML converts numbers of other types.
+
+    Raises RuntimeError for a value that cannot be converted.
+    """
+    try:
+        return _converted(feature, value)
+    except (TypeError, ValueError, OverflowError) as error:
+        name, kind = (feature.name, feature.type) if feature is not None else ("", "any")
+        raise RuntimeError(
+            f"{_FAILED}feature '{name}': expected type {kind}, got {type(value).__name__}: {error}") from error
+
+
+def _converted(feature: Optional[Feature], value: Any) -> Any:
     if feature is None:
         return value
     if isinstance(value, bytes) and feature.type == "string":
@@ -152,10 +164,10 @@ class _MLModelProxy:
     def compileModel(path: str) -> str:
         """Returns a folder `.mlmodelc` with the unchanged model and a program's text. Kelvin compiles when it loads the
         model."""
-        from coremltools.models.utils import load_spec
         if not os.path.exists(path):
             raise RuntimeError(f"'{path}' does not exist")
         _raising(lambda: library.document(library.structure, encoded(path, "a path")))
+        text = _program_text(path)
         name, _ = os.path.splitext(os.path.basename(path))
         folder = os.path.join(tempfile.mkdtemp(prefix="kelvin-"), f"{name}.mlmodelc")
         if os.path.isdir(path):
@@ -163,10 +175,9 @@ class _MLModelProxy:
         else:
             os.mkdir(folder)
             shutil.copy(path, os.path.join(folder, "model.mlmodel"))
-        specification = load_spec(path)
-        if specification.WhichOneof("Type") == "mlProgram":
+        if text is not None:
             with open(os.path.join(folder, "model.mil"), "w", encoding="utf-8") as file:
-                file.write(mil_text.text(specification.mlProgram))
+                file.write(text)
         return folder
 
     @staticmethod
@@ -197,6 +208,20 @@ class _MLModelProxy:
     def get_compute_plan(path: str, compute_units: str) -> Any:
         from coremltools.models.compute_plan import MLComputePlan
         return MLComputePlan(_KelvinComputePlan(_within(path), _UNITS[compute_units]))
+
+
+def _program_text(path: str) -> Optional[str]:
+    """Returns the text of a model's program; None for a model of another kind.
+
+    Raises RuntimeError for a specification that protobuf cannot read, or a program that has no text.
+    """
+    from coremltools.models.utils import load_spec
+    from google.protobuf.message import DecodeError
+    try:
+        specification = load_spec(path)
+        return mil_text.text(specification.mlProgram) if specification.WhichOneof("Type") == "mlProgram" else None
+    except (DecodeError, ValueError, LookupError, TypeError) as error:
+        raise RuntimeError(f"'{path}' is damaged: {error}; copy it again, or export it again") from error
 
 
 def _within(path: str) -> str:

@@ -148,13 +148,13 @@ class Features:
         if feature is not None and wants == "multiArray":
             return self._set_array(name, key, _array(name, value, feature))
         if isinstance(value, (bool, np.bool_)):
-            return library.features_set_int64(self.handle, key, int(value))
+            return library.features_set_int64(self.handle, key, _integer(name, value))
         if wants == "double" and isinstance(value, (int, float, np.integer, np.floating)):
-            return library.features_set_double(self.handle, key, float(value))
+            return library.features_set_double(self.handle, key, _number(name, value))
         if isinstance(value, (int, np.integer)):
-            return library.features_set_int64(self.handle, key, int(value))
+            return library.features_set_int64(self.handle, key, _integer(name, value))
         if isinstance(value, (float, np.floating)):
-            return library.features_set_double(self.handle, key, float(value))
+            return library.features_set_double(self.handle, key, _number(name, value))
         if isinstance(value, (str, bytes)) and wants != "sequence":
             texts, _held = _sized([value], f"feature '{name}'")
             return library.features_set_text(self.handle, key, texts)
@@ -241,9 +241,10 @@ class Features:
 
     def _set_dictionary(self, name: str, key: bytes, value: Dict[Any, float]) -> None:
         count = len(value)
-        numbers = (ctypes.c_double * count)(*value.values())
+        numbers = (ctypes.c_double * count)(*(_number(name, number) for number in value.values()))
         if value and all(isinstance(item, (int, np.integer)) for item in value):
-            return library.features_set_numbered(self.handle, key, (ctypes.c_int64 * count)(*value), numbers, count)
+            return library.features_set_numbered(
+                self.handle, key, (ctypes.c_int64 * count)(*(_integer(name, item) for item in value)), numbers, count)
         keys, _held = _sized(value, f"keys of feature '{name}'")
         library.features_set_text_dictionary(self.handle, key, keys, numbers, count)
 
@@ -257,7 +258,8 @@ class Features:
             return self._set_texts(name, key, array.reshape(-1), array.shape)
         count = len(values)
         if values and all(isinstance(item, (int, np.integer)) for item in values):
-            return library.features_set_int64s(self.handle, key, (ctypes.c_int64 * count)(*values), count)
+            return library.features_set_int64s(
+                self.handle, key, (ctypes.c_int64 * count)(*(_integer(name, item) for item in values)), count)
         self._set_texts(name, key, values, (count,))
 
     def names(self) -> List[str]:
@@ -378,6 +380,21 @@ def _dictionary(values: Dict[str, Any]) -> Dict[str, Any]:
     return {key: float(value) if isinstance(value, int) else value for key, value in values.items()}
 
 
+def _number(name: str, value: Any) -> float:
+    try:
+        return ctypes.c_double(value).value
+    except (TypeError, ValueError, OverflowError) as error:
+        raise FeatureError(f"feature '{name}': expected a number, got {type(value).__name__}: {error}") from None
+
+
+def _integer(name: str, value: Any) -> int:
+    """Returns an integer that fits 64 bits, because ctypes drops higher bits."""
+    integer = int(value)
+    if not -2**63 <= integer < 2**63:
+        raise FeatureError(f"feature '{name}': expected an integer of 64 bits, got one of {integer.bit_length() + 1} bits")
+    return integer
+
+
 def _sized(values: Iterable[Any], what: str) -> Tuple[Any, Any]:
     """Returns strings with lengths in the layout of kelvin.h, and an object that must be kept while they are used."""
     texts = [utf8(value, what) for value in values]
@@ -439,8 +456,13 @@ def _array(name: str, value: Any, feature: Feature) -> NDArray:
         raise FeatureError(f"feature '{name}': expected an array, got {type(value).__name__}: {error}") from None
     if array.dtype == object:
         raise FeatureError(f"feature '{name}': expected {_wanted(feature)}, got {type(value).__name__}")
-    # Python numbers do not have an intended element type.
-    return array.astype(DTYPES[feature.dtype]) if feature.dtype in DTYPES else array
+    if feature.dtype not in DTYPES:
+        return array
+    try:
+        # Python numbers do not have an intended element type.
+        return array.astype(DTYPES[feature.dtype])
+    except (ValueError, TypeError, OverflowError) as error:
+        raise FeatureError(f"feature '{name}': expected {_wanted(feature)}, got {type(value).__name__}: {error}") from None
 
 
 def _wanted(feature: Optional[Feature]) -> str:

@@ -20,24 +20,10 @@ extension ImageFile {
   ) throws(ImageError) -> DecodedImage {
     let request = WorkerMessage(
       ["image", orientation.map { "\($0.rawValue)" } ?? "", "\(maximumPixels)"], descriptor: descriptor)
-    var target: WorkerImage?
+    var answers = WorkerImageAnswers(name: name, maximumPixels: maximumPixels)
     let result: Result<DecodedImage, ImageError>
     do throws(WorkerFailure) {
-      result = try pool.run(request) { (message) throws(WorkerFailure) in
-        switch message[0] {
-        case "pixels":
-          let image = try WorkerImage(message, maximumPixels)
-          target = image
-          return .reply(WorkerMessage(["memory"], descriptor: image.memory.descriptor))
-        case "done":
-          guard let image = target else { throw .invalidAnswer }
-          return .result(.success(try image.decoded()))
-        case "failed":
-          let code = ImageError.Code(rawValue: message[1]) ?? .corrupt
-          return .result(.failure(ImageError(code, name, message[2], remedy: message.optional(3))))
-        default: throw .invalidAnswer
-        }
-      }
+      result = try pool.run(request) { (message) throws(WorkerFailure) in try answers.take(message) }
     } catch { throw ImageError(error, name) }
     return try result.get()
   }
@@ -82,6 +68,34 @@ extension ImageFile {
     bytes.withUnsafeBytes { UnsafeMutableRawBufferPointer(start: target, count: bytes.count).copyMemory(from: $0) }
     munmap(target, bytes.count)
     parent.send(WorkerMessage(["done"]))
+  }
+}
+
+/// The answers of a worker that decodes an image. They are untrusted.
+package struct WorkerImageAnswers {
+  private let name: String
+  private let maximumPixels: Int
+  private var target: WorkerImage?
+
+  package init(name: String, maximumPixels: Int) { (self.name, self.maximumPixels) = (name, maximumPixels) }
+
+  /// - Throws: `WorkerFailure` for an answer that does not follow from the request.
+  package mutating func take(
+    _ message: WorkerMessage
+  ) throws(WorkerFailure) -> WorkerStep<Result<DecodedImage, ImageError>> {
+    switch message[0] {
+    case "pixels":
+      let image = try WorkerImage(message, maximumPixels)
+      target = image
+      return .reply(WorkerMessage(["memory"], descriptor: image.memory.descriptor))
+    case "done":
+      guard let image = target else { throw .invalidAnswer }
+      return .result(.success(try image.decoded()))
+    case "failed":
+      let code = ImageError.Code(rawValue: message[1]) ?? .corrupt
+      return .result(.failure(ImageError(code, name, message[2], remedy: message.optional(3))))
+    default: throw .invalidAnswer
+    }
   }
 }
 

@@ -20,6 +20,12 @@ package struct WorkerMessage: Sendable {
     self.descriptor = descriptor
   }
 
+  /// Creates a message from its received bytes.
+  package init(_ bytes: some Collection<UInt8>, descriptor: Int32) {
+    let fields = bytes.split(separator: 0, omittingEmptySubsequences: false)
+    self.init(fields.map { String(decoding: $0, as: UTF8.self) }, descriptor: descriptor)
+  }
+
   /// Creates the answer to a request that failed. Nil becomes an empty string.
   package static func failed(_ fields: String?...) -> WorkerMessage {
     let bounded = fields.map { ($0 ?? "").utf8.prefix(maximumReasonBytes) }
@@ -57,8 +63,7 @@ package struct WorkerMessage: Sendable {
       : ck_worker_receive(socket, &bytes, bytes.count, nil, seconds)
     guard count >= 0 else { throw WorkerMessageError(code: errno) }
     guard count > 0 else { return nil }
-    let fields = bytes.prefix(count).split(separator: 0, omittingEmptySubsequences: false)
-    return WorkerMessage(fields.map { String(decoding: $0, as: UTF8.self) }, descriptor: descriptor)
+    return WorkerMessage(bytes.prefix(count), descriptor: descriptor)
   }
 }
 

@@ -4,9 +4,13 @@ package import KelvinBasics
 
 /// The worker's side of the messages. It runs in a process of its own, on one thread.
 package final class WorkerService: Sendable {
-  private let socket: Int32 = STDIN_FILENO
+  private let socket: Int32
+  private let ended: @Sendable () -> WorkerMessage
 
-  package init() {}
+  /// - Parameter ended: Provides the message after the last one of a parent that has ended.
+  package init(socket: Int32 = STDIN_FILENO, ended: @escaping @Sendable () -> WorkerMessage = { exit(0) }) {
+    (self.socket, self.ended) = (socket, ended)
+  }
 
   /// Restricts this process for its remaining life, and tells the parent that it is ready.
   ///
@@ -30,10 +34,9 @@ package final class WorkerService: Sendable {
     guard message.send(to: socket) == 0 else { exit(1) }
   }
 
-  /// Waits for the parent's next message. The process ends with its parent.
+  /// Waits for the parent's next message. By default the process ends with its parent.
   package func receive() -> WorkerMessage {
-    guard let message = try? WorkerMessage.receive(from: socket, seconds: -1, takesDescriptor: true) else { exit(0) }
-    return message
+    (try? WorkerMessage.receive(from: socket, seconds: -1, takesDescriptor: true)) ?? ended()
   }
 
   /// Tries every forbidden action and answers with the error numbers; 0 stands for an action that was not refused.
@@ -54,6 +57,7 @@ extension WorkerService: FileBroker {
     send(WorkerMessage(["open", path, folder == nil ? "" : "below", folder ?? "", "\(flags)", "\(followsLinks)"]))
     let answer = receive()
     if answer[0] == "file", answer.descriptor >= 0 { return answer.descriptor }
+    close(answer.descriptor)
     let code = Int32(answer[1]) ?? EPERM
     switch answer[0] {
     case "link": throw .link(answer[1], target: answer[2])

@@ -1,7 +1,9 @@
 import FoundationEssentials
+import Kelvin
 import KelvinBasics
 import KelvinCollections
 import KelvinFeatures
+import KelvinGraph
 import KelvinImages
 import KelvinText
 import KelvinVision
@@ -46,6 +48,23 @@ extension FuzzTarget {
       bytes in
       _ = try RegressionTable(contentsOf: companion("regression.csv", bytes)).columns
     },
+    // The file of an input, as each kind of value that is read from JSON.
+    FuzzTarget("features", ModelError.self, .json, longest: 512, seeds: Seeds.features) { bytes in
+      let path = companion("features.json", bytes).path
+      var failure: ModelError?
+      for name in featureReader.names {
+        do throws(ModelError) {
+          let provider = try featureReader.reader.read([(name, path)], mayLackSome: true)
+          precondition(provider.featureValue(for: name) != nil)
+          return
+        } catch { failure = error }
+      }
+      if let failure { throw failure }
+    },
+    FuzzTarget("default", VisionError.self, .json, longest: 512, seeds: Seeds.defaultModels) { bytes in
+      let model = try DefaultModel(storedIn: companion("default-model.json", bytes).path)
+      precondition(model.url.path.hasPrefix("/"))
+    },
     // A table that was read is written as one that reads the same, except for an empty row and a mark before the first.
     FuzzTarget("table", ModelError.self, longest: 512, seeds: Seeds.texts("a,b\r\n\"x, y\",\"\"\"z\"\"\"\r\n1,\n")) {
       bytes in
@@ -58,6 +77,17 @@ extension FuzzTarget {
       precondition(again == rows, "\(rows) read as \(again)")
     },
   ]
+
+  private static let featureReader = {
+    let kinds: [FeatureKind] = [
+      .dictionary(keys: .string), .dictionary(keys: .int64), .sequence(of: .string), .sequence(of: .int64),
+      .strings([.fixed(2), .fixed(2)]),
+    ]
+    let features = kinds.enumerated().map { Feature(name: "input\($0)", type: $1) }
+    return (
+      names: features.map(\.name), reader: FeatureReader(Function(inputs: features, outputs: [], parts: []))
+    )
+  }()
 
   private static func rows(_ bytes: UnsafeRawBufferPointer) throws(ModelError) -> [[String]] {
     do { return try DelimitedText(bytes).rows.map(\.fields) } catch {
@@ -74,6 +104,16 @@ extension FuzzTarget {
 }
 
 extension Seeds {
+  fileprivate static var features: [[UInt8]] {
+    texts("{\"a\": 1.5, \"b\": -2}", "{\"7\": 1e3}", "[\"a\", \"b\"]", "[1, -2]", "[[\"a\", \"b\"], [\"\", \"d\"]]")
+  }
+
+  fileprivate static var defaultModels: [[UInt8]] {
+    texts(
+      "{\"model\": \"/models/otter.onnx\", \"labels\": [\"otter\", \"badger\"], \"normalization\": \"imagenet\"}",
+      "{\"model\": \"/models/otter.mlpackage\"}")
+  }
+
   fileprivate static var vocabularies: [[UInt8]] {
     texts("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nhe\n##llo\n", "[UNK]\r\n[CLS]\r\n[SEP]\r\n[PAD]\r\n\r\na\r\na")
   }

@@ -24,6 +24,8 @@ enum MemoryFolder {
     for path in paths { unlink(path) }
   }
 
+  static func link(_ path: String, to target: String) { symlink(target, path) }
+
   static func write(_ bytes: UnsafeRawBufferPointer, to path: String) {
     let file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
     _ = Glibc.write(file, bytes.baseAddress, bytes.count)

@@ -11,6 +11,13 @@ extension FuzzTarget {
     FuzzTarget("onnx", FormatError.self, .wire, longest: 2048, seeds: Seeds.files([".onnx"], in: "Tests")) { bytes in
       try build(readONNX(Bytes(copying: bytes), path: "/nonexistent/model.onnx"))
     },
+    // A constant in another file: its type and sizes, the lines of its description, and after an empty line the bytes of
+    // the file.
+    FuzzTarget("external", FormatError.self, longest: 512, seeds: Seeds.externalData) { bytes in
+      let input = ExternalData(bytes)
+      let program = try readONNX(Bytes(input.model), path: "\(ExternalData.folder)/model.onnx")
+      try build(program) { precondition(!$0.bytes.withUnsafeBytes(input.isOutside), "a link was followed") }
+    },
     // Layers of a neural network, one by one and in small networks.
     FuzzTarget(
       "network", FormatError.self, .wire, longest: 2048,
@@ -74,10 +81,13 @@ extension FuzzTarget {
   ]
 
   /// Builds the graph of every function and runs the passes: what loading a model does before any device is asked.
-  private static func build(_ program: ModelProgram) throws {
+  ///
+  /// - Parameter examine: Called with each constant of the graphs before the passes.
+  private static func build(_ program: ModelProgram, examine: (Tensor) -> Void = { _ in }) throws {
     for (_, function) in program.functions.sorted(by: { $0.key < $1.key }) {
       do {
         for graph in try function.builtGraphs(shapes: [:], evaluator: ReferenceEvaluator()).compactMap(\.graph) {
+          for case let weight? in graph.values.map(\.weight) where !weight.isCompressed { examine(weight.dense()) }
           let final = try Pipeline.standard(ReferenceEvaluator()).run(graph).graph
           try final.verify()
           for value in final.values { expand(value.weight) }

@@ -26,6 +26,27 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    (#"{"model": "/m.onnx", "normalization": "imagnet"}"#, "'imagnet' is not a normalization"),
+    (#"{"model": "m.onnx"}"#, "does not name"), (#"{"model": ""}"#, "does not name"),
+    (#"{"model": 7}"#, "does not name"), ("", "does not name"),
+  ])
+  func invalidFileIsRefused(text: String, reason: String) {
+    let folder = TemporaryFolder()
+    let path = folder.write(Array(text.utf8), "default-model.json")
+    let error = #expect(throws: VisionError.self) { try DefaultModel(storedIn: path) }
+    #expect(error?.description.contains(reason) == true && error?.description.contains("kelvin use") == true)
+  }
+
+  @Test func storedFileGivesTheChoice() throws {
+    let folder = TemporaryFolder()
+    let text = #"{"labels": ["otter"], "model": "/m.onnx", "normalization": "imagenet"}"#
+    let model = try DefaultModel(storedIn: folder.write(Array(text.utf8), "default-model.json"))
+    let expected = DefaultModel(
+      url: URL(filePath: "/m.onnx"), labels: ["otter"], normalization: PixelNormalization(rawValue: "imagenet"))
+    #expect(model == expected)
+  }
+
   /// Records the address of the given image.
   private struct Witness: ImageProcessingRequest {
     var regionOfInterest = NormalizedRect.fullImage

@@ -1,7 +1,7 @@
 import Glibc
 import KelvinBasics
 package import KelvinGraph
-import KelvinImport
+package import KelvinImport
 package import KelvinIsolation
 import KelvinReference
 
@@ -17,12 +17,7 @@ package func readModel(
   let failure: FormatError?
   do throws(WorkerFailure) {
     failure = try pool.run(WorkerMessage(["model", path, "\(allowsLinks)"])) { (message) throws(WorkerFailure) in
-      switch message[0] {
-      case "open": .reply(broker.answer(message))
-      case "done": .result(nil)
-      case "failed": .result(FormatError(failed: message, path))
-      default: throw .invalidAnswer
-      }
+      try broker.take(message)
     }
   } catch { throw ModelWorkerError(model: path, failure: error) }
   if let failure { throw failure }
@@ -96,6 +91,19 @@ package final class ModelBroker {
 
   /// Whether the worker was given all these files in these states.
   func hasOpened(_ states: [FileState]) -> Bool { states.allSatisfy(self.states.contains) }
+
+  /// Takes an answer of the worker that reads the model. The answer is untrusted.
+  ///
+  /// - Returns: The reply; as a result the error that the worker met, or nil if it read the model.
+  /// - Throws: `WorkerFailure` for an answer that does not follow from the request.
+  package func take(_ message: WorkerMessage) throws(WorkerFailure) -> WorkerStep<FormatError?> {
+    switch message[0] {
+    case "open": .reply(answer(message))
+    case "done": .result(nil)
+    case "failed": .result(FormatError(failed: message, model))
+    default: throw .invalidAnswer
+    }
+  }
 
   /// Opens the file that a worker asks for, unless it is outside the model. The request is untrusted.
   package func answer(_ request: WorkerMessage) -> WorkerMessage {

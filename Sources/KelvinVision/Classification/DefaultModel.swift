@@ -45,13 +45,25 @@ public struct DefaultModel: Hashable, Sendable {
     let file: String
     do throws(VisionError) { file = try self.file() } catch { return nil }
     guard FileManager.default.fileExists(atPath: file) else { return nil }
-    let document: Document
-    do { document = try JSONText.decode(Document.self, from: try LocalFile.read(file)) } catch {
+    return try DefaultModel(storedIn: file)
+  }
+
+  /// Reads a choice from its file.
+  ///
+  /// - Throws: `missingModel` for a file that cannot be read, a relative path, or an unknown normalization.
+  package init(storedIn file: String) throws(VisionError) {
+    guard let document = try? JSONText.decode(Document.self, from: try LocalFile.read(file)),
+      document.model.isRootedPath
+    else {
       throw .missingModel("'\(file)' does not name the default model; set it again: kelvin use MODEL")
     }
-    return DefaultModel(
-      url: URL(filePath: document.model), labels: document.labels,
-      normalization: document.normalization.flatMap(PixelNormalization.init(rawValue:)))
+    let normalization = document.normalization.flatMap(PixelNormalization.init(rawValue:))
+    if let given = document.normalization, normalization == nil {
+      throw .missingModel(
+        "'\(file)': '\(given)' is not a normalization, expected \(PixelNormalization.names); "
+          + "set the default model again: kelvin use MODEL")
+    }
+    self.init(url: URL(filePath: document.model), labels: document.labels, normalization: normalization)
   }
 
   /// Stores the choice for this user.
