@@ -8,6 +8,7 @@
 #include "ck_kernels.h"
 #include "ck_non_zero.h"
 #include "ck_thread_pool.h"
+#include "ck_overlap_add.h"
 #include "ck_quantized.h"
 #include "ck_random_key.h"
 #include "ck_random_uniform.h"
