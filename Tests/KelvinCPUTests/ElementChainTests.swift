@@ -1,3 +1,4 @@
+import ConformanceChecks
 import KelvinBasics
 import KelvinCPU
 import KelvinDevices
