@@ -1,6 +1,10 @@
 #include "ck_kernels.h"
 #include "half.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 /* Integers are converted through 64-bit integers, so that conversions between integer types lose no digits. */
 typedef struct {
   bool is_integer;
@@ -59,16 +63,38 @@ static float cast_float(cast_value x) {
 /* A number beyond the type becomes its nearest integer, and NaN 0. The bounds are exact in float32. */
 #define CAST_SATURATED(to_type, to_number, lower, upper, least, most)                             \
   if (c->from == ck_float32 && c->to == to_number) {                                              \
+    const float *from = c->x;                                                                     \
+    to_type *to = c->y;                                                                           \
     for (size_t i = first; i < last; i++) {                                                       \
-      float x = ((const float *)c->x)[i];                                                         \
-      to_type inside = (to_type)(x >= lower && x < upper ? x : 0);                                \
-      ((to_type *)c->y)[i] = x >= upper ? most : x < lower ? least : inside;                      \
+      float x = from[i];                                                                          \
+      bool is_inside = (x >= lower) & (x < upper);                                                \
+      to_type inside = (to_type)(is_inside ? x : 0);                                              \
+      to[i] = x >= upper ? most : x < lower ? least : inside;                                     \
     }                                                                                             \
     return true;                                                                                  \
   }
 
+/* Converts vectors of float32 to int32 and returns the first element that is left. The instruction gives the least integer
+ * for NaN and for numbers beyond the type. */
+static size_t cast_vectors(const ck_cast_args *c, size_t i, size_t last) {
+#ifdef __SSE2__
+  const float *from = c->x;
+  for (; i + 4 <= last; i += 4) {
+    __m128 x = _mm_loadu_ps(from + i);
+    __m128i integer = _mm_cvttps_epi32(x);
+    integer = _mm_xor_si128(integer, _mm_castps_si128(_mm_cmpge_ps(x, _mm_set1_ps(0x1p31f))));
+    integer = _mm_and_si128(integer, _mm_castps_si128(_mm_cmpord_ps(x, x)));
+    _mm_storeu_si128((__m128i *)((int32_t *)c->y + i), integer);
+  }
+#else
+  (void)c, (void)last;
+#endif
+  return i;
+}
+
 /* Converts elements of frequent pairs of types in loops of their own. */
 static bool cast_frequent(const ck_cast_args *c, size_t first, size_t last) {
+  if (c->from == ck_float32 && c->to == ck_int32) first = cast_vectors(c, first, last);
   CAST_SATURATED(int32_t, ck_int32, -0x1p31f, 0x1p31f, INT32_MIN, INT32_MAX)
   CAST_SATURATED(int64_t, ck_int64, -0x1p63f, 0x1p63f, INT64_MIN, INT64_MAX)
   CAST_SATURATED(uint8_t, ck_uint8, 0.0f, 256.0f, 0, UINT8_MAX)

@@ -89,11 +89,21 @@ static void copy_turned(const ck_copy_args *c, const char *from, char *to, size_
   }
 }
 
+enum { copy_vector = 16, copy_short = 256 };
+
+/* Copies a short row, at least a vector long, without a call. The last vector may overlap the one before. */
+static inline void copy_row(const char *from, char *to, size_t bytes) {
+  for (size_t i = 0; i + copy_vector <= bytes; i += copy_vector) memcpy(to + i, from + i, copy_vector);
+  memcpy(to + bytes - copy_vector, from + bytes - copy_vector, copy_vector);
+}
+
 static void copy_inner(const ck_copy_args *c, const char *from, char *to) {
   size_t last = c->rank - 1, count = c->sizes[last];
   ptrdiff_t source_stride = c->source_strides[last], target_stride = c->target_strides[last];
   if (source_stride == 1 && target_stride == 1) {
-    memcpy(to, from, count * c->element);
+    size_t bytes = count * c->element;
+    if (bytes >= copy_vector && bytes <= copy_short) copy_row(from, to, bytes);
+    else memcpy(to, from, bytes);
     return;
   }
   switch (c->element) {
@@ -104,31 +114,52 @@ static void copy_inner(const ck_copy_args *c, const char *from, char *to) {
   }
 }
 
+/* The position of an item of a copy, and the offsets of its elements. */
+typedef struct {
+  size_t index[ck_max_rank];
+  ptrdiff_t source, target;
+} copy_place;
+
+static copy_place copy_find(const ck_copy_args *c, size_t item) {
+  copy_place place = {0};
+  for (size_t axis = c->rank - 1; axis-- > 0; item /= c->sizes[axis]) {
+    place.index[axis] = item % c->sizes[axis];
+    place.source += (ptrdiff_t)place.index[axis] * c->source_strides[axis];
+    place.target += (ptrdiff_t)place.index[axis] * c->target_strides[axis];
+  }
+  return place;
+}
+
+/* Moves on by a number of items that are left along the axis before the last. */
+static inline void copy_advance(const ck_copy_args *c, copy_place *place, size_t count) {
+  for (size_t axis = c->rank - 1; axis-- > 0; count = 1) {
+    place->index[axis] += count;
+    place->source += (ptrdiff_t)count * c->source_strides[axis];
+    place->target += (ptrdiff_t)count * c->target_strides[axis];
+    if (place->index[axis] < c->sizes[axis]) return;
+    place->index[axis] = 0;
+    place->source -= (ptrdiff_t)c->sizes[axis] * c->source_strides[axis];
+    place->target -= (ptrdiff_t)c->sizes[axis] * c->target_strides[axis];
+  }
+}
+
 void ck_copy_run(const void *args, size_t begin, size_t end, void *scratch) {
   (void)scratch;
   const ck_copy_args *c = args;
   size_t last = c->rank - 1;
   bool is_turned = last > 0 && c->source_strides[last] != 0 && c->source_strides[last] != 1 &&
     c->source_strides[last - 1] == 1 && c->target_strides[last] == 1;
-  size_t taken;
-  for (size_t item = begin; item < end; item += taken) {
-    ptrdiff_t source = 0, target = 0;
-    size_t rest = item;
-    for (size_t axis = c->rank - 1; axis-- > 0;) {
-      ptrdiff_t index = (ptrdiff_t)(rest % c->sizes[axis]);
-      rest /= c->sizes[axis];
-      source += index * c->source_strides[axis];
-      target += index * c->target_strides[axis];
-    }
-    ptrdiff_t element = (ptrdiff_t)c->element;
-    const char *from = (const char *)c->source + source * element;
-    char *to = (char *)c->target + target * element;
+  copy_place place = copy_find(c, begin);
+  ptrdiff_t element = (ptrdiff_t)c->element;
+  for (size_t item = begin, taken; item < end; item += taken, copy_advance(c, &place, taken)) {
+    const char *from = (const char *)c->source + place.source * element;
+    char *to = (char *)c->target + place.target * element;
     taken = 1;
     if (!is_turned) {
       copy_inner(c, from, to);
       continue;
     }
-    taken = c->sizes[last - 1] - item % c->sizes[last - 1];
+    taken = c->sizes[last - 1] - place.index[last - 1];
     if (taken > end - item) taken = end - item;
     copy_turned(c, from, to, taken);
   }

@@ -15,6 +15,8 @@
 #include "reduce.h"
 #include "resize.h"
 #include "response_normalization.h"
+#include "rotary_embedding.h"
+#include "running_floats.h"
 #include "softmax.h"
 #include "unary.h"
 #include "window_pool.h"
@@ -28,6 +30,8 @@
   .unary = CK_NAME(ck_f32_unary),                                                                              \
   .binary = CK_NAME(ck_f32_binary),                                                                            \
   .reduce = CK_NAME(ck_f32_reduce),                                                                            \
+  .rotary_embedding = CK_NAME(ck_f32_rotary_embedding),                                                        \
+  .running = CK_NAME(ck_f32_running),                                                                          \
   .softmax = CK_NAME(ck_f32_softmax),                                                                          \
   .batch_normalization = CK_NAME(ck_f32_batch_normalization),                                                  \
   .layer_normalization = CK_NAME(ck_f32_layer_normalization),                                                  \

@@ -1,4 +1,4 @@
-/* Rows normalized to mean 0 and variance 1. */
+/* Rows normalized to mean 0 and variance 1, or to a mean square of 1. */
 #pragma once
 #include "ck_kernels.h"
 #include "simd.h"
@@ -36,6 +36,23 @@ CK_INLINE float layer_variance(const float *x, size_t length, float *mean) {
   return variance > 0 ? variance : variance < 0 ? 0 : variance;
 }
 
+CK_INLINE float layer_mean_square(const float *x, size_t length) {
+  vf sums[4] = {vset(0), vset(0), vset(0), vset(0)};
+  size_t i = 0;
+  for (; i + 4 * CK_LANES <= length; i += 4 * CK_LANES)
+#pragma clang loop unroll(full)
+    for (size_t way = 0; way < 4; way++) {
+      vf v = vload(x + i + way * CK_LANES);
+      sums[way] = vmuladd(v, v, sums[way]);
+    }
+  for (size_t n; i < length; i += n) {
+    n = length - i < CK_LANES ? length - i : CK_LANES;
+    vf v = vload_part(x + i, n);
+    sums[0] = vmuladd(v, v, sums[0]);
+  }
+  return vsum((sums[0] + sums[1]) + (sums[2] + sums[3])) / (float)length;
+}
+
 /* NaN if the squares are out of range, because 1 / infinity would make every element 0. */
 CK_INLINE float layer_factor(float variance, float epsilon) {
   return isinf(variance) ? NAN : 1 / sqrtf(variance + epsilon);
@@ -47,7 +64,8 @@ static void CK_NAME(ck_f32_layer_normalization)(const void *args, size_t begin, 
   for (size_t row = begin; row < end; row++) {
     const float *x = l->x + row * l->length;
     float *y = l->y + row * l->length;
-    float mean = layer_mean(x, l->length), variance = layer_variance(x, l->length, &mean);
+    float mean = l->centered ? layer_mean(x, l->length) : 0;
+    float variance = l->centered ? layer_variance(x, l->length, &mean) : layer_mean_square(x, l->length);
     vf m = vset(mean), inverse = vset(layer_factor(variance, l->epsilon));
     for (size_t i = 0; i < l->length; i += CK_LANES) {
       size_t n = l->length - i < CK_LANES ? l->length - i : CK_LANES;

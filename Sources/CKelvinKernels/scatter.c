@@ -38,6 +38,10 @@ static void scatter_span(
     break;
     CK_INTEGER_TYPES(SCATTER_INTEGERS)
   default:
+    if (reduction == ck_scatter_add) {
+      for (size_t i = 0; i < count; i++) ((float *)y)[to + i] += ((const float *)updates)[from + i];
+      return;
+    }
     for (size_t i = 0; i < count; i++)
       ((float *)y)[to + i] = scatter_float(reduction, ((float *)y)[to + i], ((const float *)updates)[from + i]);
   }

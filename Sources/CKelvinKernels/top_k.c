@@ -117,12 +117,14 @@ static void suppress(const ck_suppression_args *s, size_t image, ck_ranked *rank
     for (size_t k = 1; k < s->classes; k++)
       if (own[k] > own[best] || isnan(own[best])) best = (uint32_t)k;
     classes[i] = best;
-    if (own[best] >= *s->lowest) ranked[found++] = (ck_ranked){~rank_float(own[best]), i};
+    /* The largest score and, of equal ones, the lowest index comes last in order, which makes it the root. */
+    if (own[best] >= *s->lowest) ranked[found++] = (ck_ranked){rank_float(own[best]), s->candidates - 1 - i};
   }
   rank_build(ranked, found);
-  rank_sort(ranked, found);
-  for (size_t i = 0; i < found && count < s->maximum; i++) {
-    size_t candidate = ranked[i].position;
+  while (found && count < s->maximum) {
+    size_t candidate = s->candidates - 1 - ranked[0].position;
+    ranked[0] = ranked[--found];
+    rank_sink(ranked, found, 0);
     bool kept = true;
     for (size_t k = 0; k < count && kept; k++) {
       size_t other = (size_t)picked[k];

@@ -53,7 +53,7 @@ final class CPUExecutable: Executable, @unchecked Sendable {
     self.constants = constants
     variant = device.variant
     plan = StoragePlan(graph, program)
-    let perThread = program.steps.map(\.kernel.threadByteCount).max() ?? 0
+    let perThread = max(program.steps.map(\.kernel.threadByteCount).max() ?? 0, program.chains.threadByteCount)
     threadStride = (perThread + bufferAlignment - 1) / bufferAlignment * bufferAlignment
   }
 
@@ -81,17 +81,23 @@ final class CPUExecutable: Executable, @unchecked Sendable {
       func places(_ addresses: [UnsafeMutableRawPointer], _ ids: [ValueID]) -> [UnsafeMutableRawPointer] {
         zip(addresses, graph.types(ids)).map { $0 + chunk * $1.byteCount }
       }
-      record(in: list, places(inputs, graph.inputs), places(outputs, graph.outputs), scratch: scratch)
+      record(
+        in: list, places(inputs, graph.inputs), places(outputs, graph.outputs), scratch: scratch,
+        usesChains: !bindings.measuresNodes)
     }
     return CPUInvocation(self, bindings, list, threadScratch: scratch.map { $0 + plan.byteCount })
   }
 
   /// Records the program once.
+  ///
+  /// - Parameter usesChains: whether chains are one task, whose time is that of its last node.
   private func record(
     in list: CPUTaskList, _ inputs: [UnsafeMutableRawPointer], _ outputs: [UnsafeMutableRawPointer],
-    scratch: UnsafeMutableRawPointer?
+    scratch: UnsafeMutableRawPointer?, usesChains: Bool
   ) {
     let graph = expanded.graph
+    var chains = usesChains ? Array(zip(program.chains.ranges, plan.chainSlots))[...] : []
+    var firstTask = 0
     // A value without elements has an address that is never read or written.
     let scratch = scratch ?? (plan.byteCount == 0 ? UnsafeMutableRawPointer(bitPattern: 64) : nil)
     func address(_ slot: Int) -> UnsafeMutableRawPointer? {
@@ -111,6 +117,7 @@ final class CPUExecutable: Executable, @unchecked Sendable {
     }
     for (index, step) in program.steps.enumerated() where step.kernel.viewOffset == nil {
       list.node = step.node
+      if chains.first?.0.lowerBound == index { firstTask = list.tasks.count }
       var results: [UnsafeMutableRawPointer] = []
       for output in step.outputs {
         guard let result = address(output) else {
@@ -123,6 +130,10 @@ final class CPUExecutable: Executable, @unchecked Sendable {
         inputs: step.inputs.map { UnsafeRawPointer(address($0)) }, outputs: results,
         packs: step.isNode ? packs[step.node].map(\.baseAddress) : [], temporaries: temporaries)
       step.kernel.record(operands, list)
+      if let (range, slots) = chains.first, range.upperBound == index + 1 {
+        chains.removeFirst()
+        list.chain(program.steps[range].compactMap(\.kernel.chunks), from: firstTask, slots.compactMap(address))
+      }
     }
     list.node = -1
     for (index, id) in graph.outputs.enumerated() where plan.places[program.outputs[index]] != .output(index) {

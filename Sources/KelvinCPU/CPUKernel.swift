@@ -68,6 +68,12 @@ struct CPUKernel {
   /// For each input, the offset in the output at which its bytes are placed unchanged, or nil. Empty for kernels that
   /// do more than join operands. Kernels do not copy parts that are already in place.
   var partOffsets: [Int?] = []
+  /// The input that the kernel copies to the output and then changes there. If nothing else reads the input, both have
+  /// the same memory, and the kernel does not copy.
+  var updatedInput: Int?
+  /// The items of the kernel's only task, if each of them computes elements from the elements at their places, of
+  /// float32.
+  var chunks: ElementChains.Chunks?
   /// Adds the node's tasks for particular memory.
   var record: (CPUOperands, CPUTaskList) -> Void
 

@@ -24,6 +24,7 @@ struct CPUProgram {
   private(set) var steps: [Step] = []
   /// The slots of the segment's dense outputs.
   private(set) var outputs: [Int] = []
+  private(set) var chains = ElementChains([])
 
   init(_ selection: KernelSelection<CPUKernel>) {
     let graph = selection.graph
@@ -57,6 +58,7 @@ struct CPUProgram {
       }
     }
     outputs = graph.outputs.map { places[$0]?[.dense] ?? $0.index }
+    chains = ElementChains(steps)
   }
 
   private mutating func convert(

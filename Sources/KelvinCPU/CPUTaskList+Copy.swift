@@ -48,8 +48,9 @@ extension CPUTaskList {
       cost: Int(ck_map_chunk))
   }
 
-  /// Adds a copy of dense memory.
+  /// Adds a copy of dense memory, unless the elements are already in place.
   func addCopy(_ source: UnsafeMutableRawPointer?, _ target: UnsafeMutableRawPointer, _ count: Int, element: Int) {
+    guard source != target else { return }
     let arguments = ck_copy_args(
       source: source, target: target, element: element, rank: 1, sizes: axes([count]), source_strides: axes([1]),
       target_strides: axes([1]))

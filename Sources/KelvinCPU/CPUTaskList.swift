@@ -5,6 +5,8 @@ final class CPUTaskList {
   private(set) var tasks: [ck_task] = []
   /// The node of each task.
   private(set) var nodes: [Int] = []
+  /// Bytes of the arguments of each task.
+  private var sizes: [Int] = []
   /// The node that tasks are being added for.
   var node = 0
   private let threads: Int
@@ -32,6 +34,34 @@ final class CPUTaskList {
     blocks.append(UnsafeMutableRawPointer(block))
     tasks.append(ck_task(run: run, args: block, count: items, grain: grain(items: items, cost: cost)))
     nodes.append(node)
+    sizes.append(MemoryLayout<Arguments>.size)
+  }
+
+  /// Makes the tasks from one on a chain. They stay as they are unless there is one for each of `chunks`.
+  ///
+  /// - Parameter inner: the memory of values that only the chain uses, and that it replaces.
+  func chain(_ chunks: [ElementChains.Chunks], from first: Int, _ inner: [UnsafeMutableRawPointer]) {
+    let chained = tasks[first...]
+    guard chained.count == chunks.count, let last = chained.last,
+      sizes[first...].allSatisfy({ $0 <= ck_chain_arguments })
+    else { return }
+    let links = zip(chained.indices, chunks).map { index, chunks in
+      var link = ck_chain_link()
+      (link.run, link.args, link.size) = (chained[index].run, chained[index].args, sizes[index])
+      let places = (0..<chunks.pointers).map { pointer in
+        chained[index].args.load(fromByteOffset: 8 * pointer, as: UnsafeMutableRawPointer?.self)
+      }
+      fill(&link.chunks, with: places.map { place in (inner.firstIndex { $0 == place } ?? -1) + 1 })
+      return link
+    }
+    let grain = chained.reduce(last.grain) { min($0, $1.grain) }
+    tasks.removeLast(chained.count)
+    nodes.removeLast(chained.count)
+    sizes.removeLast(chained.count)
+    add(
+      ck_chain_run, ck_chain_args(links: array(links), count: links.count, inner: chunks[0].inner),
+      items: last.count, cost: 1)
+    tasks[first].grain = grain
   }
 
   /// Returns a copy of an array that is valid as long as the tasks.

@@ -1,5 +1,5 @@
 /// The slots that are part of other slots, so that nothing is copied: a view in its source, the operands of a
-/// concatenation in its result.
+/// concatenation in its result, an input that is updated in the result.
 struct SlotAnchors {
   /// A slot with its own memory, and an offset in it in bytes.
   struct Anchor: Hashable {
@@ -45,6 +45,24 @@ struct SlotAnchors {
         containers[anchor.slot] = self[result].advanced(by: offset)
       }
     }
+    for step in program.steps {
+      guard let input = step.kernel.updatedInput else { continue }
+      let (anchor, result) = (self[step.inputs[input]], step.outputs[0])
+      guard isFree(anchor.slot), anchor.slot != self[result].slot, isReadOnce(anchor.slot),
+        program.slots[anchor.slot].byteCount == program.slots[result].byteCount
+      else { continue }
+      containers[anchor.slot] = Anchor(slot: result, offset: 0)
+    }
+  }
+
+  /// Whether one step reads a slot and the slots in it, once.
+  private func isReadOnce(_ slot: Int) -> Bool {
+    var count = 0
+    for step in program.steps where step.kernel.viewOffset == nil {
+      for input in step.inputs where self[input].slot == slot { count += 1 }
+      if count > 1 { return false }
+    }
+    return true
   }
 
   /// Returns the outermost slot that contains a slot, and the offset in it.

@@ -19,6 +19,8 @@ struct StoragePlan {
   private(set) var offsets: [Int]
   /// For each step, the offsets of its temporaries.
   private(set) var temporaries: [[Int]]
+  /// For each chain, the slots that only it uses.
+  let chainSlots: [[Int]]
   /// Bytes of scratch that slots and temporaries take.
   let byteCount: Int
 
@@ -32,7 +34,9 @@ struct StoragePlan {
     let placed = program.slots.indices.map { anchors[$0] }
     let roots = placed.map(\.slot)
     offsets = placed.map(\.offset)
-    let lastStep = program.steps.count + 1
+    let stages = program.chains.stages
+    let lastStep = (stages.last ?? 0) + 1
+    chainSlots = program.chains.ranges.map { program.chains.inner($0, of: program, roots: roots) }
     var uses = [ClosedRange<Int>?](repeating: nil, count: program.slots.count)
     func use(_ slot: Int, at step: Int) { uses[roots[slot]] = (uses[roots[slot]]?.lowerBound ?? step)...step }
     var places = [Place](repeating: .none, count: program.slots.count)
@@ -43,7 +47,7 @@ struct StoragePlan {
       if graph[id].type.scalar == .float16 { use(id.index, at: 0) } else { places[id.index] = .input(index) }
     }
     for (index, step) in program.steps.enumerated() where step.kernel.viewOffset == nil {
-      for slot in step.inputs + step.outputs { use(slot, at: index + 1) }
+      for slot in step.inputs + step.outputs { use(slot, at: stages[index]) }
     }
     for (index, slot) in program.outputs.enumerated() {
       let root = roots[slot]
@@ -65,7 +69,7 @@ struct StoragePlan {
     }
     for (index, step) in program.steps.enumerated() {
       for byteCount in step.kernel.temporaries {
-        lifetimes.append(ArenaPlan.Lifetime(byteCount: byteCount, steps: (index + 1)...(index + 1)))
+        lifetimes.append(ArenaPlan.Lifetime(byteCount: byteCount, steps: stages[index]...stages[index]))
       }
     }
     let arena = ArenaPlan(lifetimes)

@@ -49,6 +49,7 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
       matmulInteger,
       nonMaximumSuppression,
       nonZero,
+      overlapAdd,
       pad,
       pool,
       quantize,
@@ -58,6 +59,7 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
       reduce,
       reshape,
       resize,
+      rotaryEmbedding,
       scatterElements,
       scatterND,
       select,
@@ -128,7 +130,7 @@ extension ConformanceCase {
       let types = try op.infer(graph.types(ids))
       let outputs = types.enumerated().map { graph.addValue(Value(name: "result\($0)", type: $1)) }
       let origin = Origin(name: fullName, kind: op.name, index: 0, work: 1)
-      if let fused = op as? any FusedOperator {
+      if let fused = op as? any DecomposableOperator {
         graph.nodes = [
           try .fused(
             name: "node", op: fused, inputs: ids, types: graph.types(ids), output: outputs[0], origins: [origin])

@@ -23,6 +23,10 @@ package protocol Device: AnyObject, Sendable {
   /// under the result, never under the request.
   func effectivePrecision(_ precision: Precision, of node: Node, in graph: Graph) -> Precision
 
+  /// Returns the work of a node for an estimate of its time. A device counts more operations or bytes than the node has
+  /// if its kernel is slower than products and memory, and fewer if the kernel saves some.
+  func work(of node: Node, in graph: Graph) -> Work
+
   /// The verdicts on the device's driver; nil if there is no driver to test.
   var trust: KernelTrust? { get }
 
@@ -39,6 +43,8 @@ package protocol Device: AnyObject, Sendable {
 extension Device {
   /// Suits a device that always computes in float32.
   package func effectivePrecision(_ precision: Precision, of node: Node, in graph: Graph) -> Precision { .full }
+
+  package func work(of node: Node, in graph: Graph) -> Work { graph.work(of: node) }
 
   package var trust: KernelTrust? { nil }
 

@@ -162,8 +162,8 @@ package final class Predictor: Sendable {
           try checked { use in
             try executor.run(values, backings: backings, cancellation) { graph, types in
               try use(graphs[graph].model(types, exclusions, cancellation))
-            } withSession: { graph, model, outputs, body in
-              try graphs[graph].contexts.withSession(of: model, outputs, cancellation, body)
+            } withSession: { graph, model, memory, body in
+              try graphs[graph].contexts.withSession(of: model, memory, cancellation, body)
             }
           }
         }

@@ -29,7 +29,9 @@ package struct FoldConstants: Pass {
     var growth = 0
     var work = 0.0
     for (index, node) in graph.nodes.enumerated() where node.outputs.count == 1 && node.regions.isEmpty && node.isPure {
-      guard !edits.isOutput(node.outputs[0]), !(keepsDequantization && node.op is Dequantize) else { continue }
+      guard !edits.isOutput(node.outputs[0]), !(keepsDequantization && node.op is Dequantize),
+        !isFilled(node, forUpdatesIn: edits)
+      else { continue }
       let inputs = node.inputs.map(edits.resolve)
       let weights = inputs.compactMap { edits.weight($0) }
       let depth = inputs.reduce(0) { max($0, depths[$1] ?? 0) }
@@ -48,6 +50,16 @@ package struct FoldConstants: Pass {
       edits.note(node.origins, "computed once: its inputs are constant", isRemoval: true)
     }
     return edits.finish()
+  }
+
+  /// Whether a node fills a tensor with one element for a scatter at run time. A device updates that memory in place, and
+  /// would have to copy a weight.
+  private func isFilled(_ node: Node, forUpdatesIn edits: GraphEdits) -> Bool {
+    guard node.op is Expand, edits.type(node.inputs[0]).count == 1,
+      let scatter = edits.onlyConsumer(of: node.outputs[0]).flatMap(edits.node),
+      scatter.op is ScatterElements || scatter.op is ScatterND, scatter.inputs[0] == node.outputs[0]
+    else { return false }
+    return edits.isOutput(scatter.outputs[0]) || scatter.inputs[1...].contains { edits.weight($0) == nil }
   }
 
   /// Returns the weight that a node computes from weights. A slice is a part of its weight, and the rest is not read: a

@@ -1,7 +1,7 @@
 package import KelvinGraph
 
 /// Replaces decomposed layer normalizations (mean, difference, mean of squares, square root and quotient) by a single
-/// operator, including the constant scale and shift that follow.
+/// operator, including the constant scale and shift that follow. Normalizations by the mean square lack the difference.
 package struct RecognizeLayerNormalization: Pass {
   package static let name = "recognize layer normalization"
 
@@ -22,8 +22,10 @@ package struct RecognizeLayerNormalization: Pass {
       let places = chain.nodes.sorted()
       let origins = places.flatMap { graph.nodes[$0].origins }.joiningEqualOnes
       var node = graph.nodes[chain.last]
-      node.op = LayerNormalization(axis: chain.axis, epsilon: chain.epsilon)
+      let op = LayerNormalization(axis: chain.axis, epsilon: chain.epsilon, isCentered: chain.isCentered)
+      node.op = op
       node.inputs = [chain.x] + chain.parameters
+      node.body = try op.decomposition(node.inputs.map(edits.type))
       node.origins = origins
       for place in places where place != chain.last { edits.remove(place) }
       edits.rewrite(chain.last, node)
@@ -40,6 +42,7 @@ private struct NormalizationChain {
   private(set) var x = ValueID(0)
   private(set) var axis = 0
   private(set) var epsilon: Float = 0
+  private(set) var isCentered = true
   /// The scale, then the shift.
   private(set) var parameters: [ValueID] = []
 
@@ -123,11 +126,17 @@ private struct NormalizationChain {
     case let binary as Binary where binary.function == .power && number(squared[1], edits) == 2: break
     default: return false
     }
-    guard let x = source(ofDifference: squared[0], axes, edits), source(ofDifference: centered, axes, edits) == x,
-      edits.type(x).scalar.isFloatingPoint
-    else { return false }
-    (self.x, axis) = (x, first)
-    return true
+    let before = nodes
+    if let source = source(ofDifference: squared[0], axes, edits),
+      self.source(ofDifference: centered, axes, edits) == source
+    {
+      x = source
+    } else {
+      guard squared[0] == centered else { return false }
+      (nodes, x, isCentered) = (before, centered, false)
+    }
+    axis = first
+    return edits.type(x).scalar.isFloatingPoint
   }
 
   /// Returns the axes of a mean over a number of trailing axes, or nil.

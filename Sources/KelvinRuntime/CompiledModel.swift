@@ -188,6 +188,6 @@ package final class CompiledModel: Sendable {
   package func makeSession(
     measuresNodes: Bool = false, outputs: [Int: CallerBuffer] = [:], in context: ExecutionContext = ExecutionContext()
   ) throws(RuntimeError) -> Session {
-    try Session(self, measuresNodes: measuresNodes, outputs: outputs, states: nil, in: context)
+    try Session(self, measuresNodes: measuresNodes, CallerMemory(outputs: outputs), states: nil, in: context)
   }
 }

@@ -28,25 +28,27 @@ package final class Session {
   package private(set) var transferCount = 0
 
   /// The caller's memory that the session was made for.
-  private let callerOutputs: [Int: CallerBuffer]
+  private let callerMemory: CallerMemory
+  /// The indices of the inputs that runs read from memory of the caller.
+  package let callerOwnedInputs: Set<Int>
   /// The indices of the outputs that runs write to memory of the caller.
   package let callerOwnedOutputs: Set<Int>
 
   /// - Parameters:
-  ///   - outputs: the caller's memory for outputs, by index.
+  ///   - callerMemory: the caller's memory for inputs and outputs.
   ///   - states: memory of the states, whose owner moves the contents to the session's devices; the session's own
   ///     unless given.
   ///   - context: provides the memory of values and scratch.
   init(
-    _ model: CompiledModel, measuresNodes: Bool, outputs callerOutputs: [Int: CallerBuffer], states: StateMemory?,
+    _ model: CompiledModel, measuresNodes: Bool, _ callerMemory: CallerMemory, states: StateMemory?,
     in context: ExecutionContext
   ) throws(RuntimeError) {
     self.model = model
-    self.callerOutputs = callerOutputs
+    self.callerMemory = callerMemory
     let states = states ?? StateMemory()
     var callerBuffers: [ValueID: CallerBuffer] = [:]
     var callerOwnedOutputs: Set<Int> = []
-    for (index, buffer) in callerOutputs.sorted(by: { $0.key < $1.key }) {
+    for (index, buffer) in callerMemory.outputs.sorted(by: { $0.key < $1.key }) {
       let value = model.graph.outputs[index]
       let slot = model.layout.slot(value, on: model.host)
       guard slot.domain == BufferLayout.hostDomain, buffer.suits(model.graph[value].type), callerBuffers[value] == nil,
@@ -56,6 +58,9 @@ package final class Session {
       callerOwnedOutputs.insert(index)
     }
     self.callerOwnedOutputs = callerOwnedOutputs
+    let borrowed = model.borrowedInputs(callerMemory)
+    for index in borrowed { callerBuffers[model.graph.inputs[index]] = callerMemory.inputs[index] }
+    callerOwnedInputs = borrowed
     record = measuresNodes ? SessionRecord(model.schedule, host: model.host) : nil
     do {
       func device(_ domain: String) -> any Device {
@@ -115,14 +120,11 @@ package final class Session {
     } catch { throw .device(error) }
   }
 
-  /// Whether the session was made for this memory of the caller: the same outputs at the same addresses.
-  func wasMade(for outputs: [Int: CallerBuffer]) -> Bool {
-    callerOutputs.count == outputs.count
-      && outputs.allSatisfy { callerOutputs[$0.key]?.hostPointer == $0.value.hostPointer }
-  }
+  /// Whether the session was made for this memory of the caller.
+  func wasMade(for memory: CallerMemory) -> Bool { callerMemory.isPlaced(like: memory) }
 
   /// Passes the memory to which an input's elements must be written before `run`: dense, row-major, in the graph's
-  /// type.
+  /// type. Inputs in `callerOwnedInputs` must not be written.
   package func withInput<Failure: Error>(
     _ index: Int, _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
   ) throws(Failure) {
@@ -310,5 +312,21 @@ package final class Session {
       let value = model.graph[transfer.value]
       return (value.name, value.type.byteCount)
     } ?? []
+  }
+}
+
+extension CompiledModel {
+  /// Returns the indices of the inputs that a session may read from the caller's memory: only the host runs the model,
+  /// so that nothing reads the memory after a run, and no other value has the input's memory.
+  fileprivate func borrowedInputs(_ memory: CallerMemory) -> Set<Int> {
+    let isFlat = flat.memory.indices.allSatisfy { flat.memory[$0].index == $0 }
+    guard !memory.inputs.isEmpty, isFlat, !callsDrivers else { return [] }
+    let borrowed = memory.inputs.filter { index, buffer in
+      let value = graph.inputs[index]
+      let slot = layout.slot(value, on: host)
+      return slot.domain == BufferLayout.hostDomain && slot.state == nil && buffer.suits(graph[value].type)
+        && !graph.outputs.contains(value) && !memory.outputs.values.contains { $0.overlaps(buffer) }
+    }
+    return Set(borrowed.keys)
   }
 }

@@ -48,15 +48,15 @@ enum Reach: Int, Comparable {
 extension Operator {
   var reach: Reach {
     switch self {
-    case is MatMul, is LayerNormalization, is LocalResponseNormalization: .squares
+    case is MatMul, is LayerNormalization, is LocalResponseNormalization, is RotaryEmbedding: .squares
     // Scores of attention and gates of recurrences pass through exponentials, where large numbers lose all
     // differences.
     case is Attention, is Recurrence: .exponents
     case let op as Reduce where op.function == .product: .products
     case let op as CumulativeReduce where op.function == .product: .products
     case let op as Reduce: [.l2, .sumOfSquares].contains(op.function) ? .squares : .sums
-    case is Convolution, is ConvolutionTranspose, is Linear, is Pool, is BatchNormalization, is CumulativeReduce,
-      is Resize, is Softmax:
+    case is Convolution, is ConvolutionTranspose, is Linear, is OverlapAdd, is Pool, is BatchNormalization,
+      is CumulativeReduce, is Resize, is Softmax:
       .sums
     default: .elements
     }

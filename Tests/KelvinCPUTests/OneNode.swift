@@ -17,7 +17,7 @@ func oneNode(
     if !isWeight { graph.inputs.append(id) }
   }
   let outputs = try op.infer(graph.types(ids)).enumerated().map { graph.addValue(Value(name: "result\($0)", type: $1)) }
-  if let fused = op as? any FusedOperator {
+  if let fused = op as? any DecomposableOperator {
     let types = graph.types(ids)
     graph.nodes = [
       try .fused(name: "node", op: fused, inputs: ids, types: types, output: outputs[0], origins: [])

@@ -33,6 +33,7 @@ import Testing
       ("layer_normalization", \.layer_normalization), ("response_normalization", \.response_normalization),
       ("resize", \.resize), ("fold", \.fold), ("compare", \.compare), ("select", \.select),
       ("blocked_depthwise", \.blocked_depthwise), ("blocked_pool", \.blocked_pool), ("attention", \.attention),
+      ("running", \.running), ("rotary_embedding", \.rotary_embedding),
       ("float_from_half", \.float_from_half), ("half_from_float", \.half_from_float),
     ]
     for (name, member) in members where try hasBlocks || !name.hasPrefix("blocked") {

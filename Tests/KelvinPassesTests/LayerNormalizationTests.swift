@@ -63,6 +63,43 @@ import Testing
     return (try builder.finish(), [.random(.float32, [4, 3, 5], -1...3, &random)])
   }
 
+  /// `x / sqrt(mean(x²) + epsilon) · scale`, with x computed by an addition that is not part of the normalization.
+  private func meanSquareChain(_ spelling: Spelling, scale: Shape = [5]) throws -> (Graph, [Tensor]) {
+    var random = SeededGenerator(seed: 12)
+    var builder = GraphBuilder(evaluator: evaluator)
+    let source = try builder.input("x", TensorType(.float32, [4, 3, 5]))
+    var step = 0
+    func add(_ op: any Operator, _ inputs: ValueID...) throws -> ValueID {
+      step += 1
+      let name = "step\(step)"
+      return try builder.add(op, inputs, name: name, origin: Origin(name: name, kind: "Test", index: step, work: 1))[0]
+    }
+    func scalar(_ value: Float) -> ValueID { builder.constant("c\(value)", Tensor([value], [1])) }
+    let x = try add(Binary(.subtract), source, builder.constant("d", Tensor([Float](repeating: 0.5, count: 5), [5])))
+    let square = spelling == .powers ? try add(Binary(.power), x, scalar(2)) : try add(Binary(.multiply), x, x)
+    let mean = try add(Reduce(.mean, axes: [2], keepsDimensions: true), square)
+    let shifted = try add(Binary(.add), mean, scalar(1e-5))
+    let root = try add(Unary(UnaryFunction(.sqrt)), shifted)
+    var result =
+      spelling == .quotient
+      ? try add(Binary(.divide), x, root) : try add(Binary(.multiply), x, add(Unary(UnaryFunction(.reciprocal)), root))
+    result = try add(
+      Binary(.multiply), builder.constant("scale", Tensor.random(.float32, scale, -1...1, &random)), result)
+    builder.output(result)
+    return (try builder.finish(), [.random(.float32, [4, 3, 5], -1...3, &random)])
+  }
+
+  @Test(arguments: [Spelling.inverseRoot, .quotient, .powers])
+  func normalizationsByTheMeanSquareBecomeOneNode(spelling: Spelling) throws {
+    let (graph, inputs) = try meanSquareChain(spelling)
+    let result = try Pipeline.standard(evaluator).run(graph)
+    let node = try #require(result.graph.nodes.last)
+    #expect(result.graph.nodes.count == 2)
+    #expect(node.op as? LayerNormalization == LayerNormalization(axis: 2, epsilon: 1e-5, isCentered: false))
+    #expect(node.inputs.count == 2 && node.body != nil)
+    try expectEqualResults(graph, result.graph, inputs)
+  }
+
   private func expectEqualResults(_ before: Graph, _ after: Graph, _ inputs: [Tensor]) throws {
     let wanted = try reference.run(before, inputs).outputs[0]
     let got = try reference.run(after, inputs).outputs[0]

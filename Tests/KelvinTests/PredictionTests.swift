@@ -159,6 +159,43 @@ import Testing
     #expect(box.released.withLock { $0 } == 19)
   }
 
+  private func copy(_ source: MultiArray, to target: MultiArray) {
+    target.withUnsafeMutableBufferPointer(ofType: Float.self) { elements, _ in
+      source.withUnsafeBufferPointer(ofType: Float.self) { given in
+        for index in elements.indices { elements[index] = given[index] }
+      }
+    }
+  }
+
+  /// Large arrays that are given again are read in place: predictions see their changes, and never change them.
+  @Test func inputsThatAreGivenAgainAreReadInPlace() throws {
+    let model = try model()
+    let input = try images(12)
+    for seed in 0..<5 {
+      let wanted = try images(12, seed: seed)
+      copy(wanted, to: input)
+      let expected = try output(model.prediction(from: features(model, wanted)), of: model)
+      #expect(try output(model.prediction(from: features(model, input)), of: model) == expected, "seed \(seed)")
+      #expect(input == wanted)
+    }
+  }
+
+  @Test func resultsMayReplaceTheirInputs() throws {
+    let model = try model()
+    let name = try #require(model.modelDescription.outputNames.first)
+    let (input, wanted) = (try images(12), try images(12))
+    let expected = try output(model.prediction(from: features(model, wanted)), of: model)
+    let place = try #require(input.dataPointer)
+    let backing = try MultiArray(dataPointer: place, shape: [12, 10], dataType: .float32) { _ in }
+    var options = PredictionOptions()
+    options.outputBackings = [name: .multiArray(backing)]
+    for _ in 0..<4 {
+      copy(wanted, to: input)
+      #expect(try output(model.prediction(from: features(model, input), options: options), of: model) === backing)
+      #expect(backing == expected)
+    }
+  }
+
   @Test func unsuitableBackingsAreRefused() throws {
     let model = try model()
     let name = try #require(model.modelDescription.outputNames.first)

@@ -93,6 +93,8 @@ void check_reduce(const ck_kernels *k);
 void check_softmax(const ck_kernels *k);
 void check_batch_normalization(const ck_kernels *k);
 void check_layer_normalization(const ck_kernels *k);
+void check_rotary_embedding(const ck_kernels *k);
+void check_running(const ck_kernels *k);
 void check_response_normalization(const ck_kernels *k);
 void check_attention(const ck_kernels *k);
 void check_blocked_convolution(const ck_kernels *k);

@@ -34,6 +34,8 @@ static const struct family families[] = {
   REAL(softmax, 20),
   REAL(batch_normalization, 10),
   REAL(layer_normalization, 20),
+  REAL(rotary_embedding, 20),
+  REAL(running, 20),
   REAL(response_normalization, 20),
   REAL(attention, 20),
   PRODUCT(blocked_convolution, 60),

@@ -102,20 +102,65 @@ void check_layer_normalization(const ck_kernels *k) {
   lines l = random_lines();
   size_t rows = l.count / l.length;
   ck_layer_normalization_args n = {
-    .x = reals(l.count, 2, 6), .y = unset(l.count), .length = l.length, .epsilon = one_in(2) ? 1e-5f : 0.1f};
+    .x = reals(l.count, 2, 6), .y = unset(l.count), .length = l.length, .epsilon = one_in(2) ? 1e-5f : 0.1f,
+    .centered = !one_in(3)};
   if (one_in(2)) n.scale = reals(l.length, -2, 2);
   if (one_in(2)) n.shift = reals(l.length, -1, 1);
   run_all(k->layer_normalization, &n, rows, 0);
   for (size_t row = 0; row < rows; row++) {
     const float *x = n.x + row * l.length;
     double mean = 0, variance = 0;
-    for (size_t i = 0; i < l.length; i++) mean += (double)x[i] / (double)l.length;
+    for (size_t i = 0; i < l.length && n.centered; i++) mean += (double)x[i] / (double)l.length;
     for (size_t i = 0; i < l.length; i++) variance += pow((double)x[i] - mean, 2) / (double)l.length;
     double factor = 1 / sqrt(variance + (double)n.epsilon);
     for (size_t i = 0; i < l.length; i++) {
       double expected = ((double)x[i] - mean) * factor * (n.scale ? (double)n.scale[i] : 1);
       if (n.shift) expected += (double)n.shift[i];
       expect_real(row * l.length + i, expected, 1e-5 * (1 + factor), n.y[row * l.length + i]);
+    }
+  }
+}
+
+void check_rotary_embedding(const ck_kernels *k) {
+  size_t outer = between(1, 4), rows = between(1, 5), half = between(1, 40), rest = between(0, 5);
+  size_t length = 2 * half + rest, count = outer * rows * length;
+  ck_rotary_embedding_args r = {
+    .x = reals(count, -2, 2), .y = unset(count), .rank = 2, .sizes = {outer, rows}, .length = length, .width = 2 * half,
+    .cosine_strides = {one_in(2) ? rows * half : 0, half}, .sine_strides = {0, half}, .interleaved = one_in(2)};
+  r.cosines = reals(outer * rows * half, -1, 1);
+  r.sines = reals(rows * half, -1, 1);
+  run_all(k->rotary_embedding, &r, outer, 0);
+  for (size_t i = 0; i < count; i++) {
+    size_t row = i / length, place = i % length, pair = r.interleaved ? place / 2 : place % half;
+    bool is_second = r.interleaved ? place % 2 : place >= half;
+    double expected = (double)r.x[i];
+    if (place < r.width) {
+      size_t step = r.interleaved ? 1 : half;
+      double other = (double)r.x[is_second ? i - step : i + step];
+      double c = (double)r.cosines[row / rows * r.cosine_strides[0] + row % rows * half + pair];
+      double s = (double)r.sines[row % rows * half + pair];
+      expected = is_second ? other * s + expected * c : expected * c - other * s;
+    }
+    expect_real(i, expected, 1e-6, r.y[i]);
+  }
+}
+
+void check_running(const ck_kernels *k) {
+  lines l = random_lines();
+  ck_cumulative_reduce_args c = {
+    .x = reals(l.count, 0.5f, 1.5f), .y = unset(l.count), .type = ck_float32, .outer = l.outer, .length = l.length,
+    .inner = l.inner, .product = one_in(2), .exclusive = one_in(2), .reversed = one_in(2)};
+  size_t chunks = (l.inner + ck_cumulative_reduce_chunk - 1) / ck_cumulative_reduce_chunk;
+  run_all(k->running, &c, l.outer * chunks, 0);
+  for (size_t line = 0; line < l.outer * l.inner; line++) {
+    double total = c.product;
+    for (size_t step = 0; step < l.length; step++) {
+      size_t place = c.reversed ? l.length - 1 - step : step;
+      size_t i = (line / l.inner * l.length + place) * l.inner + line % l.inner;
+      double x = (double)((const float *)c.x)[i], next = c.product ? total * x : total + x;
+      double expected = c.exclusive ? total : next;
+      expect_real(i, expected, 1e-6 * fabs(expected), ((const float *)c.y)[i]);
+      total = next;
     }
   }
 }

@@ -1,5 +1,6 @@
 #pragma once
 #include "ck_attention.h"
+#include "ck_chain.h"
 #include "ck_cumulative_reduce.h"
 #include "ck_elements.h"
 #include "ck_fault.h"
@@ -7,6 +8,7 @@
 #include "ck_kernels.h"
 #include "ck_non_zero.h"
 #include "ck_thread_pool.h"
+#include "ck_overlap_add.h"
 #include "ck_quantized.h"
 #include "ck_random_key.h"
 #include "ck_random_uniform.h"

@@ -317,7 +317,8 @@ typedef struct {
   bool is_blocked;
 } ck_batch_normalization_args;
 
-/* y = (x - mean) / sqrt(variance + epsilon) * scale + shift for each row. Items are rows. */
+/* y = (x - mean) / sqrt(variance + epsilon) * scale + shift for each row; if not centered,
+ * x / sqrt(mean of squares + epsilon) * scale + shift. Items are rows. */
 typedef struct {
   const float *x;
   float *y;
@@ -326,7 +327,23 @@ typedef struct {
   const float *shift;
   size_t length;
   float epsilon;
+  bool centered;
 } ck_layer_normalization_args;
+
+/* Rotates pairs of the first `width` elements of each row of x, and copies the others. Cosines and sines have width / 2
+ * elements for each row, with strides along the axes of rows. Items are indices of all axes but the last. */
+typedef struct {
+  const float *x;
+  const float *cosines;
+  const float *sines;
+  float *y;
+  size_t rank;
+  size_t sizes[ck_max_rank];
+  size_t cosine_strides[ck_max_rank];
+  size_t sine_strides[ck_max_rank];
+  size_t length, width;
+  bool interleaved;
+} ck_rotary_embedding_args;
 
 /* y = x / (k + factor * sum of squares)^beta over the channels from `before` below to `after` above each channel of
  * [images, channels, inner]. Items are (image, chunk of ck_reduce_chunk inner elements). */
@@ -380,7 +397,8 @@ typedef struct {
 typedef struct {
   const char *name;
   size_t lanes;
-  ck_run gemm_blas, depthwise, window_pool, unary, binary, reduce, softmax, batch_normalization;
+  ck_run gemm_blas, depthwise, window_pool, unary, binary, reduce, running, softmax, batch_normalization;
+  ck_run rotary_embedding;
   ck_run layer_normalization, response_normalization, resize, fold, compare, select;
   ck_run blocked_depthwise, blocked_pool;
   ck_run attention;

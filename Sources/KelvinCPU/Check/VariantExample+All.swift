@@ -71,6 +71,9 @@ extension VariantExample {
       (Reduce(.sum, axes: [1], keepsDimensions: false), [.input(row)]),
       (Softmax(axis: 1), [.input(row)]),
       (LayerNormalization(axis: 1, epsilon: 1e-3), [.input(row), .weight([37]), .weight([37])]),
+      (LayerNormalization(axis: 1, epsilon: 1e-3, isCentered: false), [.input(row), .weight([37])]),
+      (CumulativeReduce(.sum, axis: 0, isExclusive: false, isReversed: false), [.input(row)]),
+      (RotaryEmbedding(width: 36), [.input(row), .weight([18]), .weight([18])]),
       (
         BatchNormalization(epsilon: 1e-3),
         [.input([1, 5, 23]), .weight([5]), .weight([5]), .weight([5]), .number(2, [5])]

@@ -37,6 +37,7 @@ private func binary(
     list.add(run, arguments, items: layout.chunkedItems, cost: layout.cost(of: op))
   }
   kernel.packs = packs
+  kernel.chunks = ElementChains.Chunks(outer: layout.outerCount, inner: layout.innerCount, pointers: 3)
   return kernel
 }
 

@@ -5,7 +5,7 @@ import KelvinGraph
 extension KernelTable<CPUContext, CPUKernel> {
   mutating func addCumulativeReduce() {
     add(CumulativeReduce.self) { (op, context) throws(DeviceError) in
-      _ = try context.usesIntegers()
+      let run = try context.usesIntegers() ? ck_cumulative_reduce_run : context.variant.kernels.running
       let type = context.inputs[0].scalar.innerCode
       let (outer, length, inner) = context.inputs[0].shape.around(op.axis)
       let chunk = Int(ck_cumulative_reduce_chunk)
@@ -14,7 +14,7 @@ extension KernelTable<CPUContext, CPUKernel> {
           x: operands.inputs[0], y: operands.outputs[0], type: type, outer: outer, length: length, inner: inner,
           product: op.function == .product, exclusive: op.isExclusive, reversed: op.isReversed)
         list.add(
-          ck_cumulative_reduce_run, arguments, items: outer * parts(inner, of: chunk),
+          run, arguments, items: outer * parts(inner, of: chunk),
           cost: 2 * length * min(inner, chunk))
       }
     }

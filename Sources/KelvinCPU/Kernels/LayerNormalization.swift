@@ -13,7 +13,8 @@ extension KernelTable<CPUContext, CPUKernel> {
       return CPUKernel { operands, list in
         let arguments = ck_layer_normalization_args(
           x: operands.floats(0), y: operands.result(), scale: inputs > 1 ? operands.floats(1) : nil,
-          shift: inputs > 2 ? operands.floats(2) : nil, length: length, epsilon: op.epsilon)
+          shift: inputs > 2 ? operands.floats(2) : nil, length: length, epsilon: op.epsilon,
+          centered: op.isCentered)
         list.add(run, arguments, items: length == 0 ? 0 : rows, cost: 2 * length)
       }
     }

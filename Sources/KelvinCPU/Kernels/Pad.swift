@@ -54,6 +54,9 @@ extension Pad {
       case .reflect:
         pieces.append(PadCopy(from: before[axis], to: 0, count: before[axis], step: -1))
         pieces.append(PadCopy(from: size - 2, to: before[axis] + size, count: after[axis], step: -1))
+      case .wrap:
+        pieces.append(PadCopy(from: size - before[axis], to: 0, count: before[axis]))
+        pieces.append(PadCopy(from: 0, to: before[axis] + size, count: after[axis]))
       }
       return pieces.filter { $0.count > 0 }
     }

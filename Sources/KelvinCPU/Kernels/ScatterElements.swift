@@ -10,7 +10,7 @@ extension KernelTable<CPUContext, CPUKernel> {
       guard rank <= ck_max_rank else { throw context.unsupported("tensors of \(rank) axes") }
       if op.reduction != .replace { _ = try context.usesIntegers() }
       let items = indices.shape.dimensions[..<op.axis].reduce(1, *)
-      return CPUKernel { operands, list in
+      var kernel = CPUKernel { operands, list in
         let arguments = ck_scatter_elements_args(
           indices: operands.inputs[1], updates: operands.inputs[2], y: operands.outputs[0],
           fault: op.skipsOutside ? nil : list.fault, node: UInt32(list.node), index_type: indices.scalar.innerCode,
@@ -23,6 +23,8 @@ extension KernelTable<CPUContext, CPUKernel> {
           ck_scatter_elements_run, arguments, items: indices.count == 0 ? 0 : items,
           cost: 8 * (indices.count / max(items, 1)))
       }
+      kernel.updatedInput = 0
+      return kernel
     }
   }
 }

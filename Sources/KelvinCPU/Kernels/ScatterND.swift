@@ -12,7 +12,7 @@ extension KernelTable<CPUContext, CPUKernel> {
       let tuples = indices.shape.dimensions.dropLast().reduce(1, *)
       let inner = x.shape.dimensions[depth...].reduce(1, *)
       let chunk = Int(ck_map_chunk)
-      return CPUKernel { operands, list in
+      var kernel = CPUKernel { operands, list in
         let arguments = ck_scatter_nd_args(
           indices: operands.inputs[1], updates: operands.inputs[2], y: operands.outputs[0],
           fault: op.skipsOutside ? nil : list.fault, node: UInt32(list.node), index_type: indices.scalar.innerCode,
@@ -25,6 +25,8 @@ extension KernelTable<CPUContext, CPUKernel> {
         list.add(
           ck_scatter_nd_run, arguments, items: parts(inner, of: chunk), cost: tuples * (4 * depth + min(inner, chunk)))
       }
+      kernel.updatedInput = 0
+      return kernel
     }
   }
 }

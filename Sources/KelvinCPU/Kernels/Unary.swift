@@ -24,13 +24,15 @@ extension KernelTable<CPUContext, CPUKernel> {
 private func unary(_ function: UnaryFunction, _ context: CPUContext, count: Int) -> CPUKernel {
   let map = context.variant.map(function)
   let run = context.variant.kernels.unary
-  return CPUKernel { operands, list in
+  var kernel = CPUKernel { operands, list in
     let arguments = ck_unary_args(
       x: operands.floats(0), y: operands.result(), count: count, map: map, a: function.a, b: function.b)
     list.add(
       run, arguments, items: parts(count, of: Int(ck_map_chunk)),
       cost: Int(ck_map_chunk) * Int(function.operations))
   }
+  kernel.chunks = ElementChains.Chunks(outer: 1, inner: count, pointers: 2)
+  return kernel
 }
 
 private func integerUnary(

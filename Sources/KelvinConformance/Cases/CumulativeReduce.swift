@@ -40,7 +40,7 @@ extension ConformanceCase {
 
   /// Returns odd numbers of up to seven bits, negative ones too if the type is signed. Sums and products of a dozen
   /// elements wrap, products in every type, and no product is 0.
-  private static func odd(_ scalar: ScalarType, _ shape: Shape) -> Tensor {
+  static func odd(_ scalar: ScalarType, _ shape: Shape) -> Tensor {
     let isUnsigned = scalar == .uint8 || scalar == .uint16 || scalar == .uint32
     let values = (0..<shape.count).map { (index: Int) -> Double in
       let value = Double((index * 74 + 20) % 126 + 1)

@@ -49,6 +49,7 @@ extension ConformanceCase {
         "constant", Pad(before: [0, 0, 1, 2], after: [0, 1, 3, 0], mode: .constant(0.5)), .input([1, 2, 5, 3]),
         scalar: scalar),
       node("reflect", Pad(before: [0, 2], after: [0, 3], mode: .reflect), .input([3, 5]), scalar: scalar),
+      node("wrap", Pad(before: [0, 2, 1], after: [0, 3, 5], mode: .wrap), .input([3, 4, 5]), scalar: scalar),
       node("edge", Pad(before: [2, 1], after: [0, 3], mode: .edge), .input([3, 5]), scalar: scalar),
     ]
   }

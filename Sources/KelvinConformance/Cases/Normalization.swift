@@ -23,6 +23,15 @@ extension ConformanceCase {
         node(
           "one element", LayerNormalization(axis: 1, epsilon: 1e-5), .input([3, 1]), .weight([1]), .weight([1]),
           scalar: scalar),
+        node(
+          "by the mean square", LayerNormalization(axis: 2, epsilon: 1e-5, isCentered: false), .input([2, 7, 37]),
+          .weight([37]), scalar: scalar),
+        node(
+          "by the mean square of long rows", LayerNormalization(axis: 1, epsilon: 1e-6, isCentered: false),
+          .input([3, 769]), scalar: scalar),
+        node(
+          "by the mean square, shifted", LayerNormalization(axis: 1, epsilon: 1e-5, isCentered: false),
+          .ranged([3, 5, 7], 0.5...3), .weight([5, 7]), .weight([5, 7]), scalar: scalar),
       ]
     } + [
       node("a large mean of many rows", LayerNormalization(axis: 1, epsilon: 1e-5), .ranged([17, 256], 7.5...8.5)),

@@ -92,7 +92,25 @@ package struct FeatureBinding: Sendable {
     }
   }
 
-  /// Writes every input of a session's graph.
+  /// The number of bytes from which an array is worth a session that reads it in place.
+  private static let leastBorrowed = 1 << 16
+
+  /// Returns the caller's memory of the inputs of a graph that can be read in place, by index.
+  func borrowable(
+    _ values: DictionaryFeatureProvider, besides slots: [String: HostValue], _ graph: Graph
+  ) -> [Int: CallerBuffer] {
+    var buffers: [Int: CallerBuffer] = [:]
+    for (index, id) in graph.inputs.enumerated() where graph[id].type.byteCount >= Self.leastBorrowed {
+      let (name, type) = (graph[id].name, graph[id].type)
+      guard slots[name] == nil, let array = values[name]?.multiArrayValue, array.isDense,
+        array.dataType.scalar == type.scalar, Shape(array.shape) == type.shape
+      else { continue }
+      buffers[index] = CallerBuffer(array.memory, owner: array)
+    }
+    return buffers
+  }
+
+  /// Writes every input of a session's graph, except for inputs that are read in place.
   ///
   /// - Parameters:
   ///   - values: the caller's values.
@@ -102,7 +120,7 @@ package struct FeatureBinding: Sendable {
     _ values: DictionaryFeatureProvider, _ slots: [String: HostValue] = [:], to session: Session
   ) throws(ModelError) {
     let graph = session.model.graph
-    for (index, id) in graph.inputs.enumerated() {
+    for (index, id) in graph.inputs.enumerated() where !session.callerOwnedInputs.contains(index) {
       let (name, type) = (graph[id].name, graph[id].type)
       try session.withInput(index) { (memory) throws(ModelError) in try write(name, type, values, slots, to: memory) }
     }

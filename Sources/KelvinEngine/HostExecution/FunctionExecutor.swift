@@ -102,14 +102,14 @@ package struct FunctionExecutor: Sendable {
   ///   - values: the result of `FeatureBinding.values(_:)`.
   ///   - backings: the caller's memory for outputs.
   ///   - compiled: returns the specialization of a graph for its inputs' types.
-  ///   - withSession: calls its last argument with a session of a graph's specialization, which may write to the given
+  ///   - withSession: calls its last argument with a session of a graph's specialization, which may use the given
   ///     memory of the caller.
   /// - Throws: `ModelError` naming a missing or unfit input, or an unfit backing; the error of a host operation; the
   ///   errors of `compiled`, of `withSession` and of running.
   func run(
     _ values: DictionaryFeatureProvider, backings: [String: OutputBacking] = [:], _ cancellation: Cancellation? = nil,
     compiled: (_ graph: Int, _ types: SlotTypes) throws -> CompiledModel,
-    withSession: (_ graph: Int, CompiledModel, [Int: CallerBuffer], (Session) throws -> Void) throws -> Void
+    withSession: (_ graph: Int, CompiledModel, CallerMemory, (Session) throws -> Void) throws -> Void
   ) throws -> Result {
     var state = State(values: values, shapes: try binding.shapes(values))
     try checkBackings(backings)
@@ -117,7 +117,9 @@ package struct FunctionExecutor: Sendable {
     try run(steps, &state, cancellation) { index, part, places, state in
       let model = try compiled(index, types(part, state))
       let backings = try OutputBackings(backings, places, model.graph)
-      try withSession(index, model, backings.buffers) { session in
+      let memory = CallerMemory(
+        inputs: binding.borrowable(values, besides: state.slots, model.graph), outputs: backings.buffers)
+      try withSession(index, model, memory) { session in
         try binding.write(values, state.slots, to: session)
         let began = ContinuousClock.now
         try session.run(cancellation)

@@ -2,7 +2,8 @@ import KelvinRuntime
 
 /// The execution contexts of one graph, one for each concurrent prediction. All specializations of the graph use them.
 final class ExecutionContextPool: Sendable {
-  /// By specialization in use, the addresses of callers' memory that recent outputs were copied to.
+  /// By specialization in use, the addresses of callers' memory that recent inputs were copied from, as negative
+  /// numbers, and that recent outputs were copied to.
   private typealias Seen = [ObjectIdentifier: [[Int: Int]]]
 
   private struct State {
@@ -17,7 +18,7 @@ final class ExecutionContextPool: Sendable {
   /// The maximum number of concurrent predictions; further ones wait.
   static let limit = min(max(4, defaultThreadCount), 16)
   /// The number of callers' memories that are remembered for each specialization.
-  private static let seenLimit = 4
+  private static let seenLimit = 8
 
   /// Adds a specialization: its sessions are kept for further predictions.
   func add(_ model: CompiledModel) { state.withLock { $0.seen[ObjectIdentifier(model)] = [] } }
@@ -42,18 +43,19 @@ final class ExecutionContextPool: Sendable {
   /// Calls `body` with a session of a specialization. Waits while all contexts are in use. A caller holds at most one
   /// session of a graph at a time.
   ///
-  /// - Parameter outputs: the caller's memory for outputs, by index. From its second use on, a session is bound to it,
-  ///   and `Session.callerOwnedOutputs` says which outputs need no copy.
+  /// - Parameter memory: the caller's memory for inputs and outputs. From its second use on, a session is bound to it.
+  ///   `Session.callerOwnedInputs` and `Session.callerOwnedOutputs` say which values need no copy.
   /// - Throws: `cancelled` while waiting for a context; `device`; the errors of `body`.
   func withSession<Result>(
-    of model: CompiledModel, _ outputs: [Int: CallerBuffer], _ cancellation: Cancellation?,
+    of model: CompiledModel, _ memory: CallerMemory, _ cancellation: Cancellation?,
     _ body: (Session) throws -> Result
   ) throws -> Result {
-    let outputs = bindable(outputs, model)
+    let memory = CallerMemory(
+      inputs: bindable(memory.inputs, sign: -1, model), outputs: bindable(memory.outputs, sign: 1, model))
     let (context, used) = try state.wait(cancellation) { state -> (ExecutionContext, Seen)? in
       guard state.acquired < Self.limit else { return nil }
       state.acquired += 1
-      let best = state.idle.lastIndex { $0.has(model, outputs) }
+      let best = state.idle.lastIndex { $0.has(model, memory) }
       let context = best.map { state.idle.remove(at: $0) } ?? state.idle.popLast() ?? ExecutionContext()
       return (context, state.seen)
     }
@@ -62,7 +64,7 @@ final class ExecutionContextPool: Sendable {
     var session: Session?
     do {
       context.letGo(needing: model.sessionByteCount) { used[ObjectIdentifier($0)] != nil }
-      let made = try context.session(of: model, outputs: outputs)
+      let made = try context.session(of: model, memory)
       session = made
       return try body(made)
     } catch {
@@ -87,12 +89,14 @@ final class ExecutionContextPool: Sendable {
 
   /// Returns the caller's memory if it was used before, else none. A session is worth binding to memory that comes
   /// again.
-  private func bindable(_ outputs: [Int: CallerBuffer], _ model: CompiledModel) -> [Int: CallerBuffer] {
-    guard !outputs.isEmpty else { return outputs }
-    let addresses = outputs.mapValues { Int(bitPattern: $0.hostPointer) }
+  private func bindable(
+    _ buffers: [Int: CallerBuffer], sign: Int, _ model: CompiledModel
+  ) -> [Int: CallerBuffer] {
+    guard !buffers.isEmpty else { return buffers }
+    let addresses = buffers.mapValues { sign * Int(bitPattern: $0.hostPointer) }
     return state.withLock { state in
       guard let seen = state.seen[ObjectIdentifier(model)] else { return [:] }
-      if seen.contains(addresses) { return outputs }
+      if seen.contains(addresses) { return buffers }
       state.seen[ObjectIdentifier(model)] = Array((seen + [addresses]).suffix(Self.seenLimit))
       return [:]
     }

@@ -5,6 +5,7 @@ extension KernelTable {
   mutating func addLayerNormalization<Target>() where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
     addOffers(LayerNormalization.self) { op, context throws(DeviceError) in
       try context.requireFloats()
+      guard op.isCentered else { throw context.unsupported("normalization by the mean square") }
       let (shape, target) = (context.inputs[0].shape, context.target)
       let axes = op.axis..<shape.rank
       let dense = context.normalizing(op, ReductionRows(shape, axes: axes), .dense)

@@ -28,7 +28,8 @@ private struct PadPlan {
   let filler: UInt64
   let scalar: ScalarType
 
-  init(_ op: Pad, _ input: TensorType, _ output: Shape, isHalf: Bool) {
+  /// Returns nil for a mode without a kernel.
+  init?(_ op: Pad, _ input: TensorType, _ output: Shape, isHalf: Bool) {
     scalar = input.scalar
     var axes: [Axis] = []
     var isLastPadded = true
@@ -47,6 +48,7 @@ private struct PadPlan {
     switch op.mode {
     case .reflect: (mode, filler) = (.reflect, 0)
     case .edge: (mode, filler) = (.edge, 0)
+    case .wrap: return nil
     case .constant(let value):
       let element = Tensor(TensorType(input.scalar, []), rounding: [Double(value)])
       mode = .constant
@@ -74,7 +76,9 @@ extension KernelTable {
   mutating func addPad<Target>() where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
     add(Pad.self) { op, context throws(DeviceError) in
       let isHalf = context.target.isHalf(context.inputs[0].scalar)
-      let plan = PadPlan(op, context.inputs[0], context.outputs[0].shape, isHalf: isHalf)
+      guard let plan = PadPlan(op, context.inputs[0], context.outputs[0].shape, isHalf: isHalf) else {
+        throw context.unsupported("padding by the elements at the other end")
+      }
       guard plan.axes.count <= PadPlan.limit else {
         throw context.unsupported("padding of more than \(PadPlan.limit) separate axes")
       }

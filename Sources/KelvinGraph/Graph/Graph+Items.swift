@@ -47,7 +47,7 @@ extension Graph {
       guard let inferred = try? op.infer(types), inferred.count == 1 else { return nil }
       take(node.outputs[0])
       guard inferred[0] == part[node.outputs[0]].type else { return nil }
-      if let fused = op as? any FusedOperator {
+      if let fused = op as? any DecomposableOperator {
         guard
           let made = try? Node.fused(
             name: node.name, op: fused, inputs: node.inputs, types: types, output: node.outputs[0],
@@ -64,7 +64,7 @@ extension Graph {
   /// Returns the operator for a range of a node's items. It reads the same range of every operand that has items, and
   /// the other operands completely.
   private func makeOperator(of node: Node, for range: Range<Int>, of all: Int, _ counts: [Bool]) -> (any Operator)? {
-    guard node.op.isPure, node.outputs.count == 1, node.regions.isEmpty || node.op is any FusedOperator else {
+    guard node.op.isPure, node.outputs.count == 1, node.regions.isEmpty || node.op is any DecomposableOperator else {
       return nil
     }
     let result = self[node.outputs[0]].type

@@ -77,7 +77,10 @@ package struct GraphBuilder {
       throw GraphError("\(op.name) '\(name)'", "its result \(type) is too large")
     }
     let results = try fold(op, inputs, types)
-    return append(op, inputs, [], types, results, name: name, outputNames: outputNames, origin: origin)
+    let body = results == nil ? try (op as? any DecomposableOperator)?.decomposition(graph.types(inputs)) : nil
+    let outputs = append(op, inputs, [], types, results, name: name, outputNames: outputNames, origin: origin)
+    if let body { graph.nodes[graph.nodes.count - 1].body = body }
+    return outputs
   }
 
   /// Adds control flow whose operands include the captures of its regions.

@@ -1,12 +1,15 @@
-/// Normalization by the mean and the variance of the axes from `axis` on.
-package struct LayerNormalization: Operator {
+/// Normalization by the mean and the variance of the axes from `axis` on, or by the mean square.
+package struct LayerNormalization: DecomposableOperator {
   package static let name = "layer_normalization"
   package var axis: Int
   package var epsilon: Float
+  /// Whether the mean is subtracted. Otherwise the mean square takes the place of the variance.
+  package var isCentered: Bool
 
-  package init(axis: Int, epsilon: Float) {
+  package init(axis: Int, epsilon: Float, isCentered: Bool = true) {
     self.axis = axis
     self.epsilon = epsilon
+    self.isCentered = isCentered
   }
 
   package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {
@@ -38,11 +41,28 @@ package struct LayerNormalization: Operator {
     (0..<axis).map { SplitAxis($0, self, [$0, nil, nil].prefix(inputs.count).map(\.self)) }
   }
 
+  /// A normalization by the mean square as squares, their mean and products.
+  package func decomposition(_ types: [TensorType]) throws(GraphError) -> Graph? {
+    guard !isCentered else { return nil }
+    var body = Graph(bodyOf: types)
+    let x = body.inputs[0]
+    let mean = Reduce(.mean, axes: Array(axis..<types[0].shape.rank), keepsDimensions: true)
+    let squares = try body.append(Unary(UnaryFunction(.square)), [x], "squares")
+    let square = try body.append(mean, [squares], "mean_square")
+    let inverse = try body.append(Unary(UnaryFunction(.rsqrt, a: epsilon)), [square], "inverse")
+    var result = try body.append(Binary(.multiply), [x, inverse], "normalized")
+    for (function, parameter) in zip([Binary.Function.multiply, .add], body.inputs.dropFirst()) {
+      result = try body.append(Binary(function), [result, parameter], function.rawValue)
+    }
+    body.outputs = [result]
+    return body
+  }
+
   package static let summary = OperatorSummary(
     formula: "y = (x - mean) / sqrt(variance + epsilon) · scale + shift",
     notes: """
       Mean and variance are of x over `axis` and the axes after it. The variance has the divisor n, not n - 1. \
-      Statistics are computed in at least float32.
+      Statistics are computed in at least float32. Without `centered`, `y = x / sqrt(mean(x²) + epsilon) · scale + shift`.
       """,
     inputs: [
       ("x", "floating-point"),
@@ -54,5 +74,6 @@ package struct LayerNormalization: Operator {
   package static let schema = AttributeSchema(
     LayerNormalization(axis: 0, epsilon: 0),
     .required("axis", \.axis, "the first axis of the statistics, counted from the front"),
-    .required("epsilon", \.epsilon, "added to the variance"))
+    .required("epsilon", \.epsilon, "added to the variance"),
+    .optional("centered", \.isCentered, "whether the mean is subtracted"))
 }

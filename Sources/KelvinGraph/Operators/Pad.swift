@@ -1,11 +1,13 @@
 /// Adds elements before and after each axis.
-package struct Pad: Operator {
+package struct Pad: DecomposableOperator {
   package enum Mode: Hashable, Sendable {
     case constant(Float)
     /// Mirrored at the first and last element, which are not repeated.
     case reflect
     /// The first and last element repeated.
     case edge
+    /// The elements at the other end, as if x were repeated.
+    case wrap
   }
 
   package static let name = "pad"
@@ -33,6 +35,10 @@ package struct Pad: Operator {
       if mode == .edge, before[axis] + after[axis] > 0, shape[axis] == 0 {
         throw OperatorError("axis \(axis) of \(inputs[0]) has no edge to repeat")
       }
+      if mode == .wrap, max(before[axis], after[axis]) > shape[axis] {
+        throw OperatorError(
+          "axis \(axis) of \(inputs[0]) has fewer elements than the padding \(before[axis]) and \(after[axis])")
+      }
       shape[axis] += before[axis] + after[axis]
     }
     guard shape.isAddressable else { throw OperatorError("the padded shape \(shape) is too large") }
@@ -43,11 +49,28 @@ package struct Pad: Operator {
     sameAxes(output) { before[$0] + after[$0] > 0 }
   }
 
+  /// A padding by the elements at the other end as a gather along each padded axis.
+  package func decomposition(_ types: [TensorType]) throws(GraphError) -> Graph? {
+    guard mode == .wrap else { return nil }
+    var body = Graph(bodyOf: types)
+    var result = body.inputs[0]
+    for axis in before.indices where before[axis] + after[axis] > 0 {
+      let (size, first) = (types[0].shape[axis], before[axis])
+      let type = TensorType(.int64, [first + size + after[axis]])
+      let places = Weight(type) { Tensor(type, rounding: (0..<type.count).map { Double(($0 - first + size) % size) }) }
+      result = try body.append(
+        Gather(axis: axis), [result, body.constant("places_\(axis)", places)], "wrapped_\(axis)")
+    }
+    if result == body.inputs[0] { result = try body.append(Reshape(types[0].shape), [result], "same") }
+    body.outputs = [result]
+    return body
+  }
+
   package static let summary = OperatorSummary(
     formula: "y[i] = x[i - before], and the padding outside",
     notes: """
       `constant` adds a number. `reflect` mirrors x at its first and last element, which are not repeated. `edge` \
-      repeats the first and last element.
+      repeats the first and last element. `wrap` continues with the elements at the other end.
       """,
     inputs: [("x", "any type")],
     outputs: [("y", "x's shape grown by `before + after`, x's element type")])
@@ -59,13 +82,14 @@ package struct Pad: Operator {
 }
 
 extension Pad.Mode: AttributeConvertible {
-  package static let attributeType = "`constant(value)`, `reflect`, `edge`"
+  package static let attributeType = "`constant(value)`, `reflect`, `edge`, `wrap`"
 
   package var attributeValue: AttributeValue {
     switch self {
     case .constant(let value): .call("constant", [value.attributeValue])
     case .reflect: .text("reflect")
     case .edge: .text("edge")
+    case .wrap: .text("wrap")
     }
   }
 
@@ -74,7 +98,8 @@ extension Pad.Mode: AttributeConvertible {
     case .call("constant", let values) where values.count == 1: self = .constant(try Float(values[0]))
     case .text("reflect"): self = .reflect
     case .text("edge"): self = .edge
-    default: throw .expected("constant(…), reflect or edge", value)
+    case .text("wrap"): self = .wrap
+    default: throw .expected("constant(…), reflect, edge or wrap", value)
     }
   }
 }

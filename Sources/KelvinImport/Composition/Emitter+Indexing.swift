@@ -108,6 +108,14 @@ extension Emitter {
     let mirrored = try binary(.subtract, last, positions, step: "mirrored")
     let isInside = try add(Compare(.less), positions, column, step: "is_inside")
     let chosen = try add(Select(), isInside, mirrored, positions, step: "chosen")
+    if (axis, batchAxis) == (0, 1) {
+      // Pairs of both positions, in the order of x, so that it needs no transpositions.
+      let batches = try table(scalar, [count, batch, 1], step: "batches") {
+        (0..<count * batch).map { Double($0 % batch) }
+      }
+      let rows = try reshape(transpose(chosen, [1, 0], step: "by_position"), [count, batch, 1], step: "rows")
+      return try add(GatherND(batchDimensions: 0), x, concat([rows, batches], axis: 2, step: "pairs"))
+    }
     let rest = (0..<source.rank).filter { $0 != axis && $0 != batchAxis }
     let order = [batchAxis, axis] + rest
     let moved = try transpose(x, order, step: "moved")
@@ -118,6 +126,12 @@ extension Emitter {
 
   /// Repeats x periodically before and after itself along each axis; negative amounts remove elements.
   package func wrap(_ x: ValueID, before: [Int], after: [Int]) throws -> ValueID {
+    let sizes = shape(x).dimensions
+    if before.count == sizes.count, after.count == sizes.count,
+      zip(before + after, sizes + sizes).allSatisfy({ (0...$1).contains($0) })
+    {
+      return try pad(x, before: before, after: after, mode: .wrap)
+    }
     var result = x
     let limits = -(1 << 31)..<(1 << 31)
     for axis in 0..<shape(x).rank where before[axis] != 0 || after[axis] != 0 {

@@ -64,9 +64,17 @@ extension ONNXMapper {
       throw c.unsupported("ONNX's type number \(number ?? 0)")
     }
     let offset = c.integer("k", default: 0)
-    let one = c.emitter.constant(1, scalar, step: "one")
-    let ones = try c.emitter.add(Expand(c.emitter.shape(x)), one, step: "ones")
-    return [try c.emitter.band(ones, lower: offset, upper: offset)]
+    let (rows, columns) = (c.emitter.shape(x)[0], c.emitter.shape(x)[1])
+    let (row, column) = (max(0, -max(offset, -rows)), max(0, min(offset, columns)))
+    let count = max(0, min(rows - row, columns - column))
+    let zero = c.emitter.constant(0, scalar, step: "zero")
+    guard count > 0 else { return [try c.emitter.add(Expand(c.emitter.shape(x)), zero)] }
+    let ones = try c.emitter.add(Expand([count]), c.emitter.constant(1, scalar, step: "one"), step: "ones")
+    let zeros = try c.emitter.add(Expand(c.emitter.shape(x)), zero, step: "zeros")
+    let diagonal = try c.emitter.table(.int64, [count, 2], step: "diagonal") {
+      (0..<count).flatMap { [Double(row + $0), Double(column + $0)] }
+    }
+    return [try c.emitter.add(ScatterND(reduction: .replace), zeros, diagonal, ones)]
   }
 
   /// Keeps the part of each matrix from its k-th diagonal on, or up to it.

@@ -13,23 +13,34 @@ extension ONNXMapper {
       c.emitter.shape(theta).dimensions == [size[0], size.count - 2, size.count - 1]
     else { throw c.emitter.invalid("\(c.emitter.type(theta)) is not an affine transformation for its size") }
     let spatial = Array(size[2...])
+    let (rank, columns) = (spatial.count, size[size.count - 1])
     let alignsCorners = c.flag("align_corners")
-    let count = spatial.reduce(1, *)
-    let places = try c.emitter.table(c.emitter.scalar(theta), [count, size.count - 1], step: "places") {
-      let strides = Shape(spatial).strides
-      var values: [Double] = []
-      for point in 0..<count {
-        for axis in spatial.indices.reversed() {
-          let (place, size) = (Double(point / strides[axis] % spatial[axis]), Double(spatial[axis]))
-          let corner = size == 1 ? -1 : 2 * place / (size - 1) - 1
-          values.append(alignsCorners ? corner : (2 * place + 1) / size - 1)
-        }
-        values.append(1)
-      }
-      return values
+    @Sendable func coordinate(_ place: Int, of size: Int) -> Double {
+      let corner = size == 1 ? -1 : 2 * Double(place) / Double(size - 1) - 1
+      return alignsCorners ? corner : Double(2 * place + 1) / Double(size) - 1
     }
-    let points = try c.emitter.add(MatMul(transposesY: true), places, theta, step: "points")
-    return [try c.emitter.reshape(points, Shape([size[0]] + spatial + [spatial.count]))]
+    // Positions are sums over the axes. The last axis and the offset give one row of sums; each other axis gives a row of
+    // its column of theta, which is multiplied by its coordinates.
+    let rows = try c.emitter.table(c.emitter.scalar(theta), [rank * columns, rank + 1], step: "rows") {
+      (0..<rank).flatMap { row in
+        (0..<columns).flatMap { column -> [Double] in
+          var factors = [Double](repeating: 0, count: rank + 1)
+          if row == 0 { (factors[0], factors[rank]) = (coordinate(column, of: columns), 1) } else { factors[row] = 1 }
+          return factors
+        }
+      }
+    }
+    let parts = try c.emitter.add(MatMul(transposesY: true), rows, theta, step: "parts")
+    let count = spatial.dropLast().reduce(1, *)
+    let others = try c.emitter.table(c.emitter.scalar(theta), [count, rank], step: "others") {
+      let strides = Shape(Array(spatial.dropLast())).strides
+      return (0..<count).flatMap { place in
+        [1] + strides.indices.reversed().map { coordinate(place / strides[$0] % spatial[$0], of: spatial[$0]) }
+      }
+    }
+    let terms = try c.emitter.reshape(parts, [size[0], rank, columns * rank], step: "terms")
+    let points = try c.emitter.add(MatMul(), others, terms, step: "points")
+    return [try c.emitter.reshape(points, Shape([size[0]] + spatial + [rank]))]
   }
 
   private static let centerCropPad = ONNXMapper("CenterCropPad", valueDependent: [1]) { c in
@@ -80,9 +91,13 @@ extension ONNXMapper {
       guard isTruth else { return try c.emitter.slice(whole, ranges) }
       return try c.emitter.cast(try c.emitter.slice(whole, ranges, step: "image"), to: .bool)
     }
-    let blocks = OverlappingBlocks(block: block, counts: counts, steps: steps, dilations: dilations, padded: padded)
-    if blocks.areFew {
-      return [try cropped(c.emitter.add(blocks, x, images: source[0], channels: channels))]
+    // Devices without a kernel add the elements of a block one by one; indices of all elements are better for many.
+    if block.count <= 3, block.reduce(0, +) <= 64, !counts.contains(0) {
+      let blocks = OverlapAdd(
+        image: image, block: block, strides: steps, dilations: dilations, before: Array(pads[..<axes.count]),
+        after: Array(pads[axes.count...]))
+      guard isTruth else { return [try c.emitter.add(blocks, x)] }
+      return [try c.emitter.cast(try c.emitter.add(blocks, x, step: "sums"), to: .bool)]
     }
     // The position of each element of each block in the padded image.
     let elements = Shape(block + counts).count
@@ -127,7 +142,7 @@ extension ONNXMapper {
     let flat: Shape = [source.count]
     let placed = try c.emitter.add(
       ScatterElements(axis: 0, reduction: .replace),
-      c.emitter.zeros(TensorType(c.emitter.scalar(x), [whole.count]), step: "nothing"),
+      c.emitter.add(Expand([whole.count]), c.emitter.constant(0, c.emitter.scalar(x), step: "zero"), step: "nothing"),
       c.emitter.reshape(indices, flat, step: "places"), c.emitter.reshape(x, flat, step: "elements"), step: "placed")
     let result = try c.emitter.reshape(placed, whole, step: "whole")
     guard let requested = try c.constantIntegers(2, "output shape") else { return [result] }
@@ -164,65 +179,5 @@ extension ONNXMapper {
     let indices = try c.emitter.add(
       Expand(new), c.emitter.reshape(places, Shape(sizes), step: "along_axis"), step: "indices")
     return [try c.emitter.add(ScatterElements(axis: axis, reduction: .replace), cache, indices, update)]
-  }
-}
-
-/// Blocks of elements that overlap in a padded image, with one entry for each axis.
-private struct OverlappingBlocks {
-  var block: [Int]
-  var counts: [Int]
-  var steps: [Int]
-  var dilations: [Int]
-  /// The sizes of the padded image.
-  var padded: [Int]
-
-  /// Whether a node for each row of a block's elements is cheaper than indices of all elements.
-  var areFew: Bool { block.count <= 3 && block.reduce(0, +) <= 64 && !counts.contains(0) }
-}
-
-extension Emitter {
-  /// Adds blocks `[images, channels · block, counts]` to padded images, along one axis after the other. Images may be
-  /// longer than `padded`.
-  fileprivate func add(_ blocks: OverlappingBlocks, _ x: ValueID, images: Int, channels: Int) throws -> ValueID {
-    let rank = blocks.block.count
-    // [planes, elements of the block along each axis, blocks along each axis]
-    var sums = try reshape(x, Shape([images * channels] + blocks.block + blocks.counts), step: "blocks")
-    for axis in 0..<rank {
-      // The elements along this axis are axis 1, and the blocks are those many axes further.
-      let place = rank
-      let (step, length) = (blocks.steps[axis], blocks.padded[axis] + blocks.steps[axis] - 1)
-      var total: ValueID?
-      for element in 0..<blocks.block[axis] {
-        let name = "axis_\(axis)/element_\(element)"
-        let slice = try slice(sums, axis: 1, SliceRange(start: element, count: 1), step: "\(name)/given")
-        var sizes = shape(slice).dimensions
-        sizes.remove(at: 1)
-        let apart = try spread(reshape(slice, Shape(sizes), step: name), axis: place, step: step, name)
-        let count = shape(apart)[place]
-        var (before, after) = (shape(apart).dimensions.map { _ in 0 }, shape(apart).dimensions.map { _ in 0 })
-        before[place] = element * blocks.dilations[axis]
-        after[place] = length - before[place] - count
-        let placed = try pad(apart, before: before, after: after, mode: .constant(0), step: "\(name)/placed")
-        total = try total.map { try binary(.add, $0, placed, step: "\(name)/sum") } ?? placed
-      }
-      guard let total else { throw invalid("blocks without elements") }
-      sums = total
-    }
-    return try reshape(sums, Shape([images, channels] + shape(sums).dimensions.dropFirst()), step: "padded_image")
-  }
-
-  /// Inserts `step - 1` zeros after each position of an axis.
-  private func spread(_ x: ValueID, axis: Int, step: Int, _ name: String) throws -> ValueID {
-    guard step > 1 else { return x }
-    var sizes = shape(x).dimensions
-    sizes.insert(1, at: axis + 1)
-    var after = sizes.map { _ in 0 }
-    after[axis + 1] = step - 1
-    let apart = try pad(
-      reshape(x, Shape(sizes), step: "\(name)/single"), before: sizes.map { _ in 0 }, after: after, mode: .constant(0),
-      step: "\(name)/apart")
-    sizes.remove(at: axis + 1)
-    sizes[axis] *= step
-    return try reshape(apart, Shape(sizes), step: "\(name)/spread")
   }
 }

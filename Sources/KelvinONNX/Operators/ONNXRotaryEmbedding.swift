@@ -86,30 +86,7 @@ extension Emitter {
     guard width > 0, width % 2 == 0, width <= sizes[last], shape(cosines).dimensions.last == width / 2 else {
       throw invalid("\(type(x)) does not have \(width) elements to rotate by \(type(cosines))")
     }
-    func part(_ start: Int, _ count: Int, _ step: Int, _ name: String) throws -> ValueID {
-      try slice(x, axis: last, SliceRange(start: start, count: count, step: step), step: name)
-    }
-    let half = width / 2
-    let a = try part(0, half, isInterleaved ? 2 : 1, "first")
-    let b = try part(isInterleaved ? 1 : half, half, isInterleaved ? 2 : 1, "second")
-    let real = try binary(
-      .subtract, binary(.multiply, a, cosines, step: "first_cos"), binary(.multiply, b, sines, step: "second_sin"),
-      step: "turned_first")
-    let imaginary = try binary(
-      .add, binary(.multiply, a, sines, step: "first_sin"), binary(.multiply, b, cosines, step: "second_cos"),
-      step: "turned_second")
-    var turned: ValueID
-    if isInterleaved {
-      let pairs = Shape(shape(a).dimensions + [1])
-      turned = try concat(
-        [reshape(real, pairs, step: "firsts"), reshape(imaginary, pairs, step: "seconds")], axis: pairs.rank - 1,
-        step: "pairs")
-      turned = try reshape(turned, Shape(sizes.dimensions.dropLast() + [width]), step: "turned")
-    } else {
-      turned = try concat([real, imaginary], axis: last, step: "turned")
-    }
-    guard width < sizes[last] else { return turned }
-    return try concat([turned, part(width, sizes[last] - width, 1, "rest")], axis: last, step: "all")
+    return try add(RotaryEmbedding(width: width, isInterleaved: isInterleaved), x, cosines, sines, step: "turned")
   }
 }
 

@@ -9,7 +9,7 @@ extension ReferenceTable {
       var y = values[0]
       for start in stride(from: 0, to: y.count, by: max(length, 1)) {
         let row = values[0][start..<start + length]
-        let mean = row.reduce(0, +) / Double(length)
+        let mean = op.isCentered ? row.reduce(0, +) / Double(length) : 0
         let variance = row.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / Double(length)
         let deviation = (variance + Double(op.epsilon)).squareRoot()
         for index in 0..<length {

@@ -23,6 +23,8 @@ extension Pad: MovingOperator {
           if position >= size { position = 2 * (size - 1) - position }
         case .edge:
           position = min(max(position, 0), size - 1)
+        case .wrap:
+          position = (position + size) % size
         }
         source.append(position)
       }

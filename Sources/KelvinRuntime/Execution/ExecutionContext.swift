@@ -15,7 +15,7 @@ package final class ExecutionContext: @unchecked Sendable {
   private var sessions: [Session] = []
   private let sessionLimit: Int
 
-  /// The maximum number of sessions of one compiled model that write to callers' memory.
+  /// The maximum number of sessions of one compiled model that use callers' memory.
   private static let callersLimit = 4
   /// Memory larger than this multiple of the required size is released.
   private static let waste = 4
@@ -28,29 +28,29 @@ package final class ExecutionContext: @unchecked Sendable {
   }
 
   /// Whether there is a session of a compiled model that was made for this memory of the caller.
-  package func has(_ model: CompiledModel, _ outputs: [Int: CallerBuffer]) -> Bool { place(model, outputs) != nil }
+  package func has(_ model: CompiledModel, _ memory: CallerMemory) -> Bool { place(model, memory) != nil }
 
-  private func place(_ model: CompiledModel, _ outputs: [Int: CallerBuffer]) -> Int? {
-    sessions.lastIndex { $0.model === model && $0.wasMade(for: outputs) }
+  private func place(_ model: CompiledModel, _ memory: CallerMemory) -> Int? {
+    sessions.lastIndex { $0.model === model && $0.wasMade(for: memory) }
   }
 
   /// Returns the session of a compiled model, and creates it if there is none.
   ///
   /// - Parameters:
-  ///   - outputs: the caller's memory for outputs, by index (`CompiledModel.makeSession`).
+  ///   - memory: the caller's memory for inputs and outputs.
   ///   - states: the memory of the model's states; the session's own unless given.
   /// - Throws: `device`.
   package func session(
-    of model: CompiledModel, outputs: [Int: CallerBuffer] = [:], states: StateMemory? = nil
+    of model: CompiledModel, _ memory: CallerMemory = CallerMemory(), states: StateMemory? = nil
   ) throws(RuntimeError) -> Session {
-    if let place = place(model, outputs) {
+    if let place = place(model, memory) {
       sessions.append(sessions.remove(at: place))
       return sessions[sessions.count - 1]
     }
-    let session = try Session(model, measuresNodes: false, outputs: outputs, states: states, in: self)
+    let session = try Session(model, measuresNodes: false, memory, states: states, in: self)
     sessions.append(session)
     if sessions.count > sessionLimit { sessions.removeFirst() }
-    let callers = sessions.indices.filter { sessions[$0].model === model && !sessions[$0].wasMade(for: [:]) }
+    let callers = sessions.indices.filter { sessions[$0].model === model && !sessions[$0].wasMade(for: CallerMemory()) }
     if callers.count > Self.callersLimit { sessions.remove(at: callers[0]) }
     return session
   }

@@ -65,10 +65,17 @@ package struct CostSheet: Sendable {
 
   /// Returns the work of a node, from which its cost is estimated.
   package static func work(_ node: Node, in graph: Graph) -> NodeWork {
-    let work = graph.work(of: node)
-    // An alias moves no data, so only its overhead counts.
-    return NodeWork(
-      op: family(node, in: graph), operations: work.operations, bytes: node.op is Reshape ? 0 : work.bytes)
+    work(graph.work(of: node), of: node, in: graph)
+  }
+
+  private static func work(_ work: Work, of node: Node, in graph: Graph) -> NodeWork {
+    // An alias moves no data, so only its overhead counts, unless the results need a copy of an input or weight.
+    let source = graph[node.inputs.first ?? node.outputs[0]]
+    let isAlias =
+      node.op is Reshape
+      && !(graph.outputs.contains(node.outputs[0])
+        && (source.weight != nil || graph.inputs.contains(node.inputs[0])))
+    return NodeWork(op: family(node, in: graph), operations: work.operations, bytes: isAlias ? 0 : work.bytes)
   }
 
   /// Returns the family of a node: operators of one family have kernels of similar efficiency. Convolutions have
@@ -84,11 +91,17 @@ package struct CostSheet: Sendable {
   ) -> Cost {
     cost(
       key: Self.key(node, in: graph, on: device, asking: precision, threads: threads), on: device.info,
-      threads: threads, work: Self.work(node, in: graph))
+      threads: threads, work: Self.work(node, in: graph),
+      onDevice: Self.work(device.work(of: node, in: graph), of: node, in: graph))
   }
 
-  /// - Parameter work: evaluated only if the node was not measured.
-  package func cost(key: String, on device: DeviceInfo, threads: Int, work: @autoclosure () -> NodeWork) -> Cost {
+  /// - Parameters:
+  ///   - work: evaluated only if the node was not measured.
+  ///   - own: the work that the device counts for an estimate (`Device.work`), if it may be another.
+  package func cost(
+    key: String, on device: DeviceInfo, threads: Int, work: @autoclosure () -> NodeWork,
+    onDevice own: @autoclosure () -> NodeWork? = nil
+  ) -> Cost {
     if let measured = profile?.nodes[key]?[device.id] {
       return Cost(
         seconds: measured.seconds, source: .measured,
@@ -96,7 +109,7 @@ package struct CostSheet: Sendable {
         startSeconds: measured.startSeconds ?? device.planningKind.startGuess)
     }
     let estimate = estimate(device, threads: threads)
-    let seconds = estimate.seconds(key: key, work())
+    let seconds = estimate.seconds(key: key, work(), onDevice: own())
     return Cost(
       seconds: seconds, source: .estimated, joules: seconds * estimate.power.dynamicWatts,
       startSeconds: estimate.startSeconds(key: key))

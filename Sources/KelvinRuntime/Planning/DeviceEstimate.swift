@@ -78,9 +78,16 @@ struct DeviceEstimate: Sendable {
     }
   }
 
-  func seconds(key: String, _ work: NodeWork) -> Double {
-    known[key]?.seconds
-      ?? coefficients.estimate(operator: work.op, operations: work.operations, bytes: work.bytes)
+  /// - Parameter own: the work that the device counts. If it differs from the node's, the general roofline applies,
+  ///   because a family's roofline is fitted to the work of nodes. Of a device that was measured itself, the family's
+  ///   roofline is a lower bound.
+  func seconds(key: String, _ work: NodeWork, onDevice own: NodeWork?) -> Double {
+    if let seconds = known[key]?.seconds { return seconds }
+    let usual = coefficients.estimate(operator: work.op, operations: work.operations, bytes: work.bytes)
+    guard let own, own != work else { return usual }
+    let general = coefficients.general.estimate(operations: own.operations, bytes: own.bytes)
+    guard case .own = source, coefficients.operators[work.op] != nil else { return general }
+    return max(usual, general)
   }
 
   /// Returns the time that compiling a node and its first run take beyond a warm run.
