@@ -49,11 +49,14 @@ public func kelvin_features_set_frame(
   _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ frame: UnsafePointer<kelvin_frame>?,
   _ orientation: Int32, _ fit: kelvin_fit, _ error: ErrorText?
 ) -> kelvin_code {
-  set(features, name, error) { name in
+  answer(error) {
+    let features = try Handles.find(features, as: FeaturesHandle.self)
+    let name = try text(name, "name")
     guard let frame else { throw HandleError("'frame' is NULL: expected an image") }
     let orientation = try turned(name, orientation)
     let fit = try ImageCropAndScale?(fit)
-    return try imageValue(try naming(name) { try PixelBuffer(borrowed: frame.pointee) }, orientation, fit)
+    let pixels = try naming(name) { try PixelBuffer(borrowed: frame.pointee) }
+    features.set(name, .frame(pixels, orientation, fit))
   }
 }
 

@@ -12,6 +12,8 @@ final class FeaturesHandle: HandleValue {
     case feature(FeatureValue)
     /// An image in the caller's memory.
     case borrowed(PixelBacking, ImageOrientation, ImageCropAndScale?)
+    /// An input image of any format in the caller's memory, which each prediction reads.
+    case frame(PixelBuffer, ImageOrientation, ImageCropAndScale?)
   }
 
   private struct State {
@@ -33,6 +35,7 @@ final class FeaturesHandle: HandleValue {
         switch value {
         case .feature(let feature): feature.multiArrayValue.map { .multiArray($0) }
         case .borrowed(let image, _, _): .pixelBuffer(image)
+        case .frame: nil
         }
     }
   }
@@ -68,6 +71,8 @@ final class FeaturesHandle: HandleValue {
       case .feature(let feature): dictionary[name] = feature
       case .borrowed(let image, let orientation, let fit):
         dictionary[name] = try KelvinC.imageValue(try PixelBuffer(borrowed: image), orientation, fit)
+      case .frame(let pixels, let orientation, let fit):
+        dictionary[name] = try KelvinC.imageValue(pixels, orientation, fit)
       }
     }
     return DictionaryFeatureProvider(dictionary: dictionary)
@@ -88,6 +93,7 @@ final class FeaturesHandle: HandleValue {
   func feature(_ name: String) throws -> FeatureValue {
     switch value(name) {
     case .feature(let feature): return feature
+    case .frame(let pixels, _, _): return FeatureValue(pixelBuffer: pixels)
     // Getters of values do not accept images in the caller's memory; images have a getter of their own.
     case .borrowed: return FeatureValue(undefined: .image)
     case nil:

@@ -28,10 +28,8 @@ extension FuzzTarget {
     },
     FuzzTarget("cframe", CallRefusal.self, longest: 64, trials: 200, seeds: ChosenFrame.seeds) { bytes in
       var choices = ByteChoices(bytes)
-      let (flags, turn, fit) = (choices.byte(), choices.signed(), kelvin_fit(choices.signed()))
+      let (flags, orientation, fit) = (choices.byte(), choices.signed(), kelvin_fit(choices.signed()))
       let image = ChosenFrame(&choices)
-      // A frame that must have the model's size is turned when it is set.
-      let orientation = image.isReadable ? turn : 1
       try withFeatures { features in
         let name: String? = flags & 1 == 0 ? "image" : nil
         if flags & 2 == 0 {

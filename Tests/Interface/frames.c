@@ -113,6 +113,14 @@ static void formats(kelvin_model *model, const unsigned char *levels) {
     memset(memory, 0, SIDE * WIDE);
     must("nothing was copied", best(model, in, label) != other);
   }
+  // A frame that is turned is read by each prediction too.
+  kelvin_frame turned = as(KELVIN_RGB8, levels, memory, chroma), found;
+  expect("turned", kelvin_features_set_frame(in, digit, &turned, 3, KELVIN_FIT_EXACT, &error), KELVIN_OK, NULL);
+  expect("get", kelvin_features_get_frame(in, digit, &found, &error), KELVIN_OK, NULL);
+  must("a turned frame is in the memory that was passed", equal(&turned, &found));
+  double before = best(model, in, label);
+  memset(memory, 0, SIDE * WIDE);
+  must("a turned frame was not copied", best(model, in, label) != before);
   kelvin_features_release(in);
   free(memory);
   free(chroma);
