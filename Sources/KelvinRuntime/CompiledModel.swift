@@ -52,6 +52,10 @@ package final class CompiledModel: Sendable {
   /// Whether the model uses a device other than the host.
   var callsDrivers: Bool { !otherDevices.isEmpty }
 
+  /// Whether sessions may read inputs from the caller's memory: only the host runs the model, so that nothing reads the
+  /// memory after a run, and no other value has an input's memory.
+  package let readsInputsInPlace: Bool
+
   /// Whether one of the model's devices has failed.
   package var isOut: Bool { devices.values.contains { !$0.health.mayFree } }
 
@@ -159,6 +163,7 @@ package final class CompiledModel: Sendable {
     self.executables = executables
     self.devices = devices
     otherDevices = devices.values.filter { !$0.info.isHost }.sorted { $0.info.id < $1.info.id }
+    readsInputsInPlace = otherDevices.isEmpty && flat.memory.indices.allSatisfy { flat.memory[$0].index == $0 }
     self.host = host
     self.stores = stores
   }

@@ -316,11 +316,9 @@ package final class Session {
 }
 
 extension CompiledModel {
-  /// Returns the indices of the inputs that a session may read from the caller's memory: only the host runs the model,
-  /// so that nothing reads the memory after a run, and no other value has the input's memory.
+  /// Returns the indices of the inputs that a session reads from the caller's memory.
   fileprivate func borrowedInputs(_ memory: CallerMemory) -> Set<Int> {
-    let isFlat = flat.memory.indices.allSatisfy { flat.memory[$0].index == $0 }
-    guard !memory.inputs.isEmpty, isFlat, !callsDrivers else { return [] }
+    guard !memory.inputs.isEmpty, readsInputsInPlace else { return [] }
     let borrowed = memory.inputs.filter { index, buffer in
       let value = graph.inputs[index]
       let slot = layout.slot(value, on: host)

@@ -110,10 +110,10 @@ private final class ScratchExecutable: Executable {
     dropped = try context.session(of: small)
     #expect(dropped != nil)
     _ = try context.session(of: large)
-    #expect(dropped == nil && !context.has(small, [:]) && context.has(large, [:]))
+    #expect(dropped == nil && !context.has(small, CallerMemory()) && context.has(large, CallerMemory()))
     let made = device.made
     _ = try context.session(of: small)
-    #expect(device.made == made && context.has(large, [:]))
+    #expect(device.made == made && context.has(large, CallerMemory()))
   }
 
   @Test(arguments: [DeviceInfo.Kind.cpu, .discreteGPU])

@@ -95,7 +95,8 @@ package struct FeatureBinding: Sendable {
   /// The number of bytes from which an array is worth a session that reads it in place.
   private static let leastBorrowed = 1 << 16
 
-  /// Returns the caller's memory of the inputs of a graph that can be read in place, by index.
+  /// Returns the caller's memory of the inputs of a graph that can be read in place, by index. It is valid as long as
+  /// the values are.
   func borrowable(
     _ values: DictionaryFeatureProvider, besides slots: [String: HostValue], _ graph: Graph
   ) -> [Int: CallerBuffer] {
@@ -105,7 +106,8 @@ package struct FeatureBinding: Sendable {
       guard slots[name] == nil, let array = values[name]?.multiArrayValue, array.isDense,
         array.dataType.scalar == type.scalar, Shape(array.shape) == type.shape
       else { continue }
-      buffers[index] = CallerBuffer(array.memory, owner: array)
+      // A kept session must not keep the caller's array: it may be one of a few that the caller uses in turn.
+      buffers[index] = CallerBuffer(array.memory, owner: nil)
     }
     return buffers
   }

@@ -2,9 +2,14 @@ import KelvinRuntime
 
 /// The execution contexts of one graph, one for each concurrent prediction. All specializations of the graph use them.
 final class ExecutionContextPool: Sendable {
-  /// By specialization in use, the addresses of callers' memory that recent inputs were copied from, as negative
-  /// numbers, and that recent outputs were copied to.
-  private typealias Seen = [ObjectIdentifier: [[Int: Int]]]
+  /// The addresses of callers' memory that recent inputs were copied from, and that recent outputs were copied to.
+  private struct Copies {
+    var inputs: [[Int: Int]] = []
+    var outputs: [[Int: Int]] = []
+  }
+
+  /// By specialization in use.
+  private typealias Seen = [ObjectIdentifier: Copies]
 
   private struct State {
     /// The idle contexts, the most recently used last.
@@ -18,10 +23,10 @@ final class ExecutionContextPool: Sendable {
   /// The maximum number of concurrent predictions; further ones wait.
   static let limit = min(max(4, defaultThreadCount), 16)
   /// The number of callers' memories that are remembered for each specialization.
-  private static let seenLimit = 8
+  private static let seenLimit = 4
 
   /// Adds a specialization: its sessions are kept for further predictions.
-  func add(_ model: CompiledModel) { state.withLock { $0.seen[ObjectIdentifier(model)] = [] } }
+  func add(_ model: CompiledModel) { state.withLock { $0.seen[ObjectIdentifier(model)] = Copies() } }
 
   /// Removes a specialization. Idle contexts drop its sessions, and memory that only they needed. Acquired contexts do
   /// so when they are acquired again.
@@ -51,7 +56,8 @@ final class ExecutionContextPool: Sendable {
     _ body: (Session) throws -> Result
   ) throws -> Result {
     let memory = CallerMemory(
-      inputs: bindable(memory.inputs, sign: -1, model), outputs: bindable(memory.outputs, sign: 1, model))
+      inputs: model.readsInputsInPlace ? bindable(memory.inputs, \.inputs, model) : [:],
+      outputs: bindable(memory.outputs, \.outputs, model))
     let (context, used) = try state.wait(cancellation) { state -> (ExecutionContext, Seen)? in
       guard state.acquired < Self.limit else { return nil }
       state.acquired += 1
@@ -90,14 +96,15 @@ final class ExecutionContextPool: Sendable {
   /// Returns the caller's memory if it was used before, else none. A session is worth binding to memory that comes
   /// again.
   private func bindable(
-    _ buffers: [Int: CallerBuffer], sign: Int, _ model: CompiledModel
+    _ buffers: [Int: CallerBuffer], _ list: WritableKeyPath<Copies, [[Int: Int]]>, _ model: CompiledModel
   ) -> [Int: CallerBuffer] {
     guard !buffers.isEmpty else { return buffers }
-    let addresses = buffers.mapValues { sign * Int(bitPattern: $0.hostPointer) }
+    let addresses = buffers.mapValues { Int(bitPattern: $0.hostPointer) }
     return state.withLock { state in
-      guard let seen = state.seen[ObjectIdentifier(model)] else { return [:] }
-      if seen.contains(addresses) { return buffers }
-      state.seen[ObjectIdentifier(model)] = Array((seen + [addresses]).suffix(Self.seenLimit))
+      guard var seen = state.seen[ObjectIdentifier(model)] else { return [:] }
+      if seen[keyPath: list].contains(addresses) { return buffers }
+      seen[keyPath: list] = Array((seen[keyPath: list] + [addresses]).suffix(Self.seenLimit))
+      state.seen[ObjectIdentifier(model)] = seen
       return [:]
     }
   }

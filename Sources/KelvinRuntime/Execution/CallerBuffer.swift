@@ -5,11 +5,11 @@ import KelvinGraph
 package final class CallerBuffer: Buffer, @unchecked Sendable {
   package let byteCount: Int
   private let memory: UnsafeMutableRawPointer
-  /// The owner, retained to keep the memory valid.
-  private let owner: any AnyObject & Sendable
+  /// The owner, retained to keep the memory valid; nil for memory that is valid in every run that it is given to.
+  private let owner: (any AnyObject & Sendable)?
 
   /// Nil for memory without an address.
-  package init?(_ memory: UnsafeMutableRawBufferPointer, owner: any AnyObject & Sendable) {
+  package init?(_ memory: UnsafeMutableRawBufferPointer, owner: (any AnyObject & Sendable)?) {
     guard let base = memory.baseAddress else { return nil }
     self.memory = base
     byteCount = memory.count
