@@ -58,6 +58,14 @@ CK_INLINE float layer_factor(float variance, float epsilon) {
   return isinf(variance) ? NAN : 1 / sqrtf(variance + epsilon);
 }
 
+/* As layer_factor, but 0 if an element is infinite: 1 / infinity is then the right factor of the others. */
+CK_INLINE float mean_square_factor(const float *x, size_t length, float square, float epsilon) {
+  if (isinf(square))
+    for (size_t i = 0; i < length; i++)
+      if (isinf(x[i])) return 0;
+  return layer_factor(square, epsilon);
+}
+
 static void CK_NAME(ck_f32_layer_normalization)(const void *args, size_t begin, size_t end, void *scratch) {
   (void)scratch;
   const ck_layer_normalization_args *l = args;
@@ -65,8 +73,9 @@ static void CK_NAME(ck_f32_layer_normalization)(const void *args, size_t begin, 
     const float *x = l->x + row * l->length;
     float *y = l->y + row * l->length;
     float mean = l->centered ? layer_mean(x, l->length) : 0;
-    float variance = l->centered ? layer_variance(x, l->length, &mean) : layer_mean_square(x, l->length);
-    vf m = vset(mean), inverse = vset(layer_factor(variance, l->epsilon));
+    float factor = l->centered ? layer_factor(layer_variance(x, l->length, &mean), l->epsilon)
+                               : mean_square_factor(x, l->length, layer_mean_square(x, l->length), l->epsilon);
+    vf m = vset(mean), inverse = vset(factor);
     for (size_t i = 0; i < l->length; i += CK_LANES) {
       size_t n = l->length - i < CK_LANES ? l->length - i : CK_LANES;
       bool whole = n == CK_LANES;

@@ -65,7 +65,7 @@ extension HeavyTests {
         file.integers("block", [1, 1], [2])
         file.node("Col2Im", ["x", "image", "block"], ["y"])
       },
-      Case("AffineGrid", tooLarge: 1 << 18) { file, size in
+      Case("AffineGrid", tooLarge: 1 << 24) { file, size in
         file.input("theta", [1, 2, 3])
         file.integers("size", [1, 1, size, size], [4])
         file.node("AffineGrid", ["theta", "size"], ["y"])
