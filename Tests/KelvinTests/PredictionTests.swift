@@ -180,6 +180,27 @@ import Testing
     }
   }
 
+  /// A caller may have few arrays and wait for the release of one.
+  @Test func noInputOutlivesItsPrediction() throws {
+    let model = try model()
+    let source = try images(12)
+    let expected = try output(model.prediction(from: features(model, source)), of: model)
+    let place = UnsafeMutableRawPointer.allocate(byteCount: 12 * 3 * 32 * 32 * 4, alignment: 64)
+    defer { place.deallocate() }
+    final class Box: Sendable { let released = Mutex(0) }
+    let box = Box()
+    for count in 1...6 {
+      do {
+        let array = try MultiArray(dataPointer: place, shape: [12, 3, 32, 32], dataType: .float32) { _ in
+          box.released.withLock { $0 += 1 }
+        }
+        copy(source, to: array)
+        #expect(try output(model.prediction(from: features(model, array)), of: model) == expected)
+      }
+      #expect(box.released.withLock { $0 } == count)
+    }
+  }
+
   @Test func resultsMayReplaceTheirInputs() throws {
     let model = try model()
     let name = try #require(model.modelDescription.outputNames.first)
