@@ -40,7 +40,7 @@ insert() {  # file, line, pattern of the neighbours
   echo "  $1"
 }
 find_list() {  # pattern of the model's line
-  grep -rlE --include='*.swift' --include='*.h' "$1" Sources | sort
+  grep -rlE --include='*.swift' "$1" Sources | sort
 }
 
 echo "Lists, done:"
@@ -49,9 +49,7 @@ for file in $(find_list '^  table\.addCumulativeReduce\(\)$'); do
   insert "$file" "  table.add$name()" '^  table\.add[A-Za-z0-9]+\(\)$'
 done
 for file in $(find_list '^      cumulativeReduce,$'); do insert "$file" "      $variable," '^      [A-Za-z0-9]+,$'; done
-for file in $(find_list '^#include "ck_cumulative_reduce\.h"$'); do
-  insert "$file" "#include \"ck_$snake.h\"" '^#include "ck_[a-z_]+\.h"$'
-done
+insert Sources/CKelvinKernels/include/CKelvinKernels.h "#include \"ck_$snake.h\"" '^#include "ck_[a-z_]+\.h"$'
 insert Shaders/variants.txt "$(printf '%-35s shared/%s.kernel' "$snake" "$snake")" '^[a-z0-9_]+ +[a-z0-9_/]+\.(comp|kernel)'
 # The operator's row, and its section in front of the next one's.
 insert docs/operators.md "| [\`$snake\`](#$snake) | yes | yes | yes | yes |" '^\| \[`[a-z0-9_]+`\]'

@@ -1,3 +1,4 @@
+#include "ck_cumulative_reduce.h"
 #include "running.h"
 
 /* Integers wrap, so the unsigned type of their size gives the same bits. */

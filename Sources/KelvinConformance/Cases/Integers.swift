@@ -104,4 +104,15 @@ extension Tensor {
     return Tensor(
       TensorType(scalar, shape), rounding: (0..<shape.count).map { _ in Double(lower + Int(random.next() % 256)) })
   }
+
+  /// Returns odd numbers of up to seven bits, negative ones too if the type is signed. Sums and products of a dozen
+  /// elements wrap, products in every type, and no product is 0.
+  static func odd(_ scalar: ScalarType, _ shape: Shape) -> Tensor {
+    let isUnsigned = scalar == .uint8 || scalar == .uint16 || scalar == .uint32
+    let values = (0..<shape.count).map { (index: Int) -> Double in
+      let value = Double((index * 74 + 20) % 126 + 1)
+      return isUnsigned || index % 5 != 0 ? value : -value
+    }
+    return Tensor(TensorType(scalar, shape), rounding: values)
+  }
 }

@@ -25,6 +25,6 @@ extension ConformanceCase {
       after: after ?? zeros)
     let shape: Shape = [2, planes * Shape(block).count, Shape(op.counts).count]
     guard !scalar.isFloatingPoint else { return node(name, op, .input(shape), scalar: scalar) }
-    return node("\(name) of \(scalar.rawValue)", op, .exactly(odd(scalar, shape)))
+    return node("\(name) of \(scalar.rawValue)", op, .exactly(.odd(scalar, shape)))
   }
 }
