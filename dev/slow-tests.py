@@ -3,7 +3,10 @@
 
 A declaration belongs to the tier if the text from its `@Test` or `@Suite` to the next one contains `.slow` or `Tier.`: it runs in
 that tier only, or it runs there with more arguments or trials. The expression has its target, its suite and its name.
+
+    dev/slow-tests.py [--half N]     with a number, every other test: those of even numbers and of odd ones are all
 """
+import argparse
 import pathlib
 import re
 import sys
@@ -55,6 +58,9 @@ def pattern(target, kind, suite, name):
 
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--half", type=int, metavar="N")
+    half = parser.parse_args().half
     patterns = set()
     for path in sorted(TESTS.rglob("*.swift")):
         try:
@@ -65,7 +71,7 @@ def main():
         target = path.relative_to(TESTS).parts[0]
         if target != "TestSupport":
             patterns |= {pattern(target, *each) for each in found}
-    print("|".join(sorted(patterns)))
+    print("|".join(sorted(patterns) if half is None else sorted(patterns)[half % 2::2]))
     return 0
 
 
