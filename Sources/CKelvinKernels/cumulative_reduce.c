@@ -10,18 +10,13 @@ RUNNING_TOTALS(ck_cumulative_reduce_args, ck_cumulative_reduce_chunk, uint64_t, 
 void ck_cumulative_reduce_run(const void *args, size_t begin, size_t end, void *scratch) {
   (void)scratch;
   const ck_cumulative_reduce_args *c = args;
-  size_t chunks = (c->inner + ck_cumulative_reduce_chunk - 1) / ck_cumulative_reduce_chunk;
-  for (size_t item = begin; item < end; item++) {
-    size_t first = item % chunks * ck_cumulative_reduce_chunk, at = item / chunks * c->length * c->inner + first;
-    size_t count = c->inner - first < ck_cumulative_reduce_chunk ? c->inner - first : ck_cumulative_reduce_chunk;
-    switch (c->type) {
-    case ck_int8:
-    case ck_uint8: running_uint8_t(c, at, count); break;
-    case ck_int16:
-    case ck_uint16: running_uint16_t(c, at, count); break;
-    case ck_int32:
-    case ck_uint32: running_uint32_t(c, at, count); break;
-    default: running_uint64_t(c, at, count); break;
-    }
+  switch (c->type) {
+  case ck_int8:
+  case ck_uint8: running_uint8_t(c, begin, end); break;
+  case ck_int16:
+  case ck_uint16: running_uint16_t(c, begin, end); break;
+  case ck_int32:
+  case ck_uint32: running_uint32_t(c, begin, end); break;
+  default: running_uint64_t(c, begin, end); break;
   }
 }
