@@ -65,8 +65,8 @@ static bool gather_row(
 
 enum { gather_line = 64, gather_short = 1 << 15 };
 
-/* Loads a short row ahead, because a processor does not foresee accesses in the order of indices. */
-static void gather_foresee(const ck_gather_elements_args *g, size_t base, size_t count) {
+/* Loads a short row ahead, because a processor does not predict accesses in the order of indices. */
+static void gather_prefetch(const ck_gather_elements_args *g, size_t base, size_t count) {
   size_t bytes = g->length * g->element;
   if (g->axis != g->rank - 1 || bytes > gather_short || count < bytes / gather_line) return;
   const char *row = (const char *)g->x + base * g->element;
@@ -84,7 +84,7 @@ void ck_gather_elements_run(const void *args, size_t begin, size_t end, void *sc
       rest /= g->sizes[axis];
     }
     size_t step = g->axis == last ? 0 : g->x_strides[last];
-    gather_foresee(g, base, count);
+    gather_prefetch(g, base, count);
     if (!gather_row(g, base, item * count, count, step, g->x_strides[g->axis], g->element)) return;
   }
 }
