@@ -20,12 +20,7 @@ import Testing
     var random = SeededGenerator(seed: 11)
     var builder = GraphBuilder(evaluator: evaluator)
     let x = try builder.input("x", TensorType(.float32, [4, 3, 5]))
-    var step = 0
-    func add(_ op: any Operator, _ inputs: ValueID...) throws -> ValueID {
-      step += 1
-      let name = "step\(step)"
-      return try builder.add(op, inputs, name: name, origin: Origin(name: name, kind: "Test", index: step, work: 1))[0]
-    }
+    func add(_ op: any Operator, _ inputs: ValueID...) throws -> ValueID { try builder.addStep(op, inputs) }
     func scalar(_ value: Float) -> ValueID { builder.constant("c\(value)", Tensor([value], [1])) }
     let mean = try add(Reduce(.mean, axes: axes, keepsDimensions: true), x)
     let centered = try add(Binary(.subtract), x, mean)
@@ -68,12 +63,7 @@ import Testing
     var random = SeededGenerator(seed: 12)
     var builder = GraphBuilder(evaluator: evaluator)
     let source = try builder.input("x", TensorType(.float32, [4, 3, 5]))
-    var step = 0
-    func add(_ op: any Operator, _ inputs: ValueID...) throws -> ValueID {
-      step += 1
-      let name = "step\(step)"
-      return try builder.add(op, inputs, name: name, origin: Origin(name: name, kind: "Test", index: step, work: 1))[0]
-    }
+    func add(_ op: any Operator, _ inputs: ValueID...) throws -> ValueID { try builder.addStep(op, inputs) }
     func scalar(_ value: Float) -> ValueID { builder.constant("c\(value)", Tensor([value], [1])) }
     let x = try add(Binary(.subtract), source, builder.constant("d", Tensor([Float](repeating: 0.5, count: 5), [5])))
     let square = spelling == .powers ? try add(Binary(.power), x, scalar(2)) : try add(Binary(.multiply), x, x)
@@ -135,5 +125,14 @@ import Testing
       let result = try RecognizeLayerNormalization().run(graph)
       #expect(result.graph.nodes.count == graph.nodes.count)
     }
+  }
+}
+
+extension GraphBuilder {
+  /// Adds a node of an operation of its own.
+  fileprivate mutating func addStep(_ op: any Operator, _ inputs: [ValueID]) throws -> ValueID {
+    let index = graph.nodes.count + 1
+    let name = "step\(index)"
+    return try add(op, inputs, name: name, origin: Origin(name: name, kind: "Test", index: index, work: 1))[0]
   }
 }
