@@ -130,10 +130,10 @@ extension ConformanceCase {
       let types = try op.infer(graph.types(ids))
       let outputs = types.enumerated().map { graph.addValue(Value(name: "result\($0)", type: $1)) }
       let origin = Origin(name: fullName, kind: op.name, index: 0, work: 1)
-      if let fused = op as? any DecomposableOperator {
+      if let decomposable = op as? any DecomposableOperator {
         graph.nodes = [
-          try .fused(
-            name: "node", op: fused, inputs: ids, types: graph.types(ids), output: outputs[0], origins: [origin])
+          try .decomposable(
+            name: "node", op: decomposable, inputs: ids, types: graph.types(ids), output: outputs[0], origins: [origin])
         ]
       } else {
         graph.nodes = [Node(name: "node", op: op, inputs: ids, outputs: outputs, origins: [origin])]

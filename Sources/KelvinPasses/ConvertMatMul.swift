@@ -19,7 +19,7 @@ package struct ConvertMatMul: Pass {
       let inputs = [node.inputs[0], weights]
       edits.rewrite(
         index,
-        try .fused(
+        try .decomposable(
           name: node.name, op: Linear(), inputs: inputs, types: inputs.map(edits.type), output: node.outputs[0],
           origins: node.origins))
       edits.note(node.origins, "a product by a constant matrix is a linear layer")

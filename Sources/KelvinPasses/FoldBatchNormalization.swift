@@ -59,7 +59,7 @@ package struct FoldBatchNormalization: Pass {
       ]
       edits.rewrite(
         next,
-        try .fused(
+        try .decomposable(
           name: node.name, op: folded, inputs: inputs, types: inputs.map(edits.type), output: follower.outputs[0],
           origins: node.origins + follower.origins))
       edits.remove(index)

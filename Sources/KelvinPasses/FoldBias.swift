@@ -31,7 +31,7 @@ package struct FoldBias: Pass {
   ) throws(GraphError) -> Node {
     var op = op
     op.epilogue.hasBias = true
-    return try .fused(
+    return try .decomposable(
       name: node.name, op: op, inputs: inputs, types: types, output: follower.outputs[0],
       origins: node.origins + follower.origins)
   }

@@ -42,7 +42,7 @@ package struct FuseEpilogue: Pass {
       (place, output) = (next, follower.outputs[0])
     }
     guard op.epilogue.isFused else { return }
-    let fused = try Node.fused(
+    let fused = try Node.decomposable(
       name: node.name, op: op, inputs: inputs, types: inputs.map(edits.type), output: output, origins: origins)
     edits.rewrite(place, fused)
     edits.note(origins, "fused, so that the result is stored once")

@@ -55,7 +55,7 @@ package struct JoinProjections: Pass {
     let linear = Linear(epilogue: Epilogue(hasBias: hasBias))
     edits.rewrite(
       parts[0].index,
-      try .fused(
+      try .decomposable(
         name: first.name, op: linear, inputs: inputs, types: inputs.map(edits.type), output: output,
         origins: origins))
     for part in parts.dropFirst() { edits.remove(part.index) }

@@ -20,7 +20,7 @@ func oneNode(
   if let fused = op as? any DecomposableOperator {
     let types = graph.types(ids)
     graph.nodes = [
-      try .fused(name: "node", op: fused, inputs: ids, types: types, output: outputs[0], origins: [])
+      try .decomposable(name: "node", op: fused, inputs: ids, types: types, output: outputs[0], origins: [])
     ]
   } else {
     graph.nodes = [Node(name: "node", op: op, inputs: ids, outputs: outputs, origins: [])]

@@ -59,7 +59,8 @@ import Testing
     let y = graph.addValue(Value(name: "y", type: TensorType(.float32, [3, 4])))
     let op = Linear(epilogue: Epilogue(activation: .relu))
     graph.nodes = [
-      try .fused(name: "fused", op: op, inputs: [x, w], types: [input.type, weight.type], output: y, origins: [])
+      try .decomposable(
+        name: "fused", op: op, inputs: [x, w], types: [input.type, weight.type], output: y, origins: [])
     ]
     graph.inputs = weightIsConstant ? [x] : [x, w]
     graph.outputs = [y]

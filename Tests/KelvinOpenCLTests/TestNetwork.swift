@@ -28,7 +28,7 @@ struct TestNetwork {
     if let fused = op as? any FusedOperator {
       let types = graph.types(inputs)
       graph.nodes.append(
-        try .fused(name: name, op: fused, inputs: inputs, types: types, output: output, origins: []))
+        try .decomposable(name: name, op: fused, inputs: inputs, types: types, output: output, origins: []))
     } else {
       graph.nodes.append(Node(name: name, op: op, inputs: inputs, outputs: [output], origins: []))
     }

@@ -47,10 +47,10 @@ extension Graph {
       guard let inferred = try? op.infer(types), inferred.count == 1 else { return nil }
       take(node.outputs[0])
       guard inferred[0] == part[node.outputs[0]].type else { return nil }
-      if let fused = op as? any DecomposableOperator {
+      if let decomposable = op as? any DecomposableOperator {
         guard
-          let made = try? Node.fused(
-            name: node.name, op: fused, inputs: node.inputs, types: types, output: node.outputs[0],
+          let made = try? Node.decomposable(
+            name: node.name, op: decomposable, inputs: node.inputs, types: types, output: node.outputs[0],
             origins: node.origins)
         else { return nil }
         part.nodes[place] = made

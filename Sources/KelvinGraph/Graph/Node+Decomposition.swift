@@ -20,7 +20,7 @@ extension Node {
   ///
   /// - Parameter types: The types of the inputs.
   /// - Throws: `GraphError` if the operator does not support these inputs.
-  package static func fused(
+  package static func decomposable(
     name: String, op: some DecomposableOperator, inputs: [ValueID], types: [TensorType], output: ValueID,
     origins: [Origin]
   ) throws(GraphError) -> Node {

@@ -19,10 +19,11 @@ extension Node {
     func append(
       _ op: any Operator, _ inputs: [ValueID], _ type: TensorType, _ name: String
     ) throws(GraphError) -> ValueID {
-      guard let fused = op as? any DecomposableOperator else { return body.append(op, inputs, name, type) }
+      guard let decomposable = op as? any DecomposableOperator else { return body.append(op, inputs, name, type) }
       let output = body.addValue(Value(name: name, type: type))
       body.nodes.append(
-        try .fused(name: name, op: fused, inputs: inputs, types: body.types(inputs), output: output, origins: []))
+        try .decomposable(
+          name: name, op: decomposable, inputs: inputs, types: body.types(inputs), output: output, origins: []))
       return output
     }
     let whole = graph[outputs[0]].type
