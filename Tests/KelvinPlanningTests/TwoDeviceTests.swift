@@ -1,3 +1,4 @@
+import Foundation
 import KelvinBasics
 import KelvinPlanning
 import TestSupport
@@ -85,6 +86,37 @@ import Testing
       relayed += solution.transfers.contains { !computing.contains($0.to) && $0.to != problem.host } ? 1 : 0
     }
     #expect(relayed > Tier.trials(0, of: 10))
+  }
+
+  /// Eight nodes whose seconds, sizes and links span 12 decades, some of them 0, in random order.
+  @Test func minimumCutIsExactForCostsOfTwelveDecades() throws {
+    var split = 0
+    for seed in Tier.some(1_000, of: UInt64(147_000)..<157_000) {
+      var random = SeededGenerator(seed: seed)
+      func seconds() -> Double {
+        Int.random(in: 0..<4, using: &random) == 0 ? 0 : pow(10, Double.random(in: -9...3, using: &random))
+      }
+      var nodes: [PlanningProblem.Node] = []
+      for node in 0..<8 {
+        let reads = (0..<node).shuffled(using: &random).prefix(Int.random(in: 0...2, using: &random))
+        nodes.append(
+          .init(
+            id: "n\(node)", inputs: reads.isEmpty ? ["in"] : reads.map { "v\($0)" },
+            outputs: [.init(value: "v\(node)", bytes: Int.random(in: 0...1_000, using: &random))],
+            seconds: ["d0": seconds(), "d1": seconds()]))
+      }
+      let problem = try PlanningProblem(
+        devices: ["d0", "d1"], host: "d0",
+        transfers: [("d0", "d1"), ("d1", "d0")].map {
+          .init(from: $0, to: $1, latency: seconds(), bytesPerSecond: 1 / max(1e-9, seconds()))
+        }, inputs: [.init(value: "in", bytes: 100)], outputs: seed % 2 == 0 ? ["v7"] : [], nodes: nodes)
+      let solution = try problem.solve()
+      let least = ExhaustiveSearch(problem).least()
+      #expect(solution.method == .exact && solution.predicted <= least * (1 + 1e-9), "seed \(seed): \(problem)")
+      #expect(solution.lowerBound <= least * (1 + 1e-9), "seed \(seed)")
+      split += Set(solution.placement.values).count - 1
+    }
+    #expect(split > Tier.trials(300, of: 3_000))
   }
 
   @Test func wideGraphIsExactWithFewSearchedArcs() throws {

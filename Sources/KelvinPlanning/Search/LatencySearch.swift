@@ -55,7 +55,8 @@ struct LatencySearch {
     let (cut, placement) = try self.cut(between: pair, seconds)
     guard let evaluation = Evaluation(index, placement) else { throw Self.unreachable(index, cut.culprit) }
     return Found(
-      placement: placement, evaluation: evaluation, method: .exact, lowerBound: cut.lowerBound, states: cut.work)
+      placement: placement, evaluation: evaluation, method: cut.isExact ? .exact : .approximate,
+      lowerBound: cut.lowerBound, states: cut.work)
   }
 
   /// Returns the cut when no node has more than the two devices of `pair` to choose from.

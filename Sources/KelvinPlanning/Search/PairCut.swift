@@ -18,6 +18,8 @@ struct PairCut {
   private(set) var placement: [Int]?
   /// A lower bound of the total over all choices, including nodes and copies that do not depend on them.
   private(set) var lowerBound = 0.0
+  /// Whether the placement costs no more than the bound, apart from rounding.
+  private(set) var isExact = false
   private(set) var work = 0
   /// A node that cannot be placed, when `placement` is `nil`.
   private(set) var culprit = 0
@@ -34,8 +36,8 @@ struct PairCut {
   /// The solved cut, and its capacity per second.
   private var cut = MinimumCut(vertices: 0)
   private var scale = 1.0
-  /// Whether larger capacities were reduced to the optimum; other choices may then cost more than the flow indicates.
-  private var isClipped = false
+  /// The flow from which a cut may cross a reduced capacity, and then costs more than the flow indicates.
+  private var clipped = Int.max
 
   /// The seconds when `from` is on the first device's side and `to` on the second's; `back` applies to the opposite
   /// case.
@@ -53,6 +55,9 @@ struct PairCut {
   private static let never = 1 << 60
   /// The relative rounding error of the optimum above which capacities are scaled more finely.
   private static let tolerance = 1e-11
+  private static let mostPasses = 8
+  /// The least seconds that capacities are scaled to, so that the scale is finite.
+  private static let leastSeconds = 1e-250
 
   /// - Parameters:
   ///   - placement: the devices of nodes that may not run on both devices, and of nodes excluded by `mayMove`.
@@ -94,7 +99,8 @@ struct PairCut {
       onFirst[vertex] -= least
       onSecond[vertex] -= least
     }
-    solve(constant, limit: limit - constant)
+    // The difference of two large sums is rounded.
+    solve(constant, limit: limit - constant + Self.tolerance * limit)
   }
 
   private mutating func newVertex(onFirst: Double = 0, onSecond: Double = 0) -> Int {
@@ -170,35 +176,40 @@ struct PairCut {
     }
   }
 
+  /// Solves the cut with capacities scaled ever more finely, until the best placement meets the bound.
+  ///
+  /// The optimum costs at most `limit`, so capacities are reduced to twice that: a cut that crosses a reduced one then
+  /// still costs more than the optimum.
   private mutating func solve(_ constant: Double, limit: Double) {
-    let most = most()
-    var limit = max(0, min(limit, most))
-    for _ in 0..<3 {
-      let scale = limit > 0 ? Self.largest / limit : 1
+    var limit = min(limit, most())
+    var best = Double.infinity
+    for _ in 0..<Self.mostPasses {
+      let clip = max(2 * limit, Self.leastSeconds)
+      scale = Self.largest / clip
       func capacity(_ seconds: Double) -> Int {
-        seconds == .infinity ? Self.never : Int(min(max(0, seconds), limit) * scale)
+        seconds == .infinity ? Self.never : Int(min(max(0, seconds), clip) * scale)
       }
-      var cut = MinimumCut(vertices: onFirst.count)
+      cut = MinimumCut(vertices: onFirst.count)
       cut.reserve(arcs: arcs.count)
       for vertex in onFirst.indices { cut.tie(vertex, capacity(onSecond[vertex]) - capacity(onFirst[vertex])) }
       for arc in arcs { cut.add(arc.from, arc.to, capacity(arc.seconds), back: capacity(arc.back)) }
+      clipped = capacity(clip)
       cut.run(ceiling: Self.ceiling)
       work += cut.work
-      self.cut = cut
-      self.scale = scale
-      isClipped = limit < most
       if cut.flow >= Self.ceiling {
         culprit = firstForcedBothWays()
         return
       }
-      lowerBound = constant + Double(cut.flow) / scale
+      lowerBound = max(lowerBound, constant + Double(cut.flow) / scale)
       let found = seconds(across: cut)
-      if constant + found - lowerBound <= Self.tolerance * lowerBound || found >= limit {
+      if found < best {
+        best = found
         placement = (0..<index.nodeCount).map { node in
           vertex[node] < 0 ? around[node] : cut.isOnSinkSide(vertex[node]) ? second : first
         }
-        return
       }
+      isExact = constant + best - lowerBound <= Self.tolerance * lowerBound
+      if isExact || found >= limit { return }
       limit = found
     }
   }
@@ -209,12 +220,11 @@ struct PairCut {
   ///   differ so much that the flow is too coarse.
   mutating func excess(moving node: Int, moves: Int) -> Double? {
     guard vertex[node] >= 0 else { return .infinity }
-    if isClipped { return nil }
     let before = cut.work
     defer { work += cut.work - before }
-    return cut.excess(movingAway: vertex[node], limit: moves, ceiling: Self.ceiling).map {
-      $0 >= Self.ceiling ? .infinity : Double($0) / scale
-    }
+    guard let excess = cut.excess(movingAway: vertex[node], limit: moves, ceiling: Self.ceiling) else { return nil }
+    if excess >= Self.ceiling { return .infinity }
+    return cut.flow + excess < clipped ? Double(excess) / scale : nil
   }
 
   /// Returns a node that other nodes force onto the first device and that it, or they, must have on the second.
