@@ -14,6 +14,7 @@ import sys
 import tempfile
 from datetime import date
 
+import planning_networks as networks
 import planning_problems as problems
 import planning_program
 import report
@@ -39,14 +40,18 @@ def cases():
                [problems.attention(12, 12, 8, seed, links=links) for seed in range(3)], 0, {"gap": 0.05})
     for devices in (2, 3):
         for width in (10, 20):
-            yield (f"throughput, {width} wide, 20 deep, {devices} devices", layered(width, 20, devices, "throughput"), 1,
-                   {"excess": 0.03})
+            yield (f"throughput, {width} wide, 20 deep, {devices} devices", layered(width, 20, devices, "throughput"), 0,
+                   {"gap": 0.01})
         yield (f"one-shot, 40 wide, 20 deep, {devices} devices", layered(40, 20, devices, "one-shot", seeds=range(3)), 0,
                {"seconds": 2})
     for goal in ("throughput", "sustained"):
         for devices in (2, 3):
             yield (f"{goal}, 40 wide, 250 deep, {devices} devices", layered(40, 250, devices, goal, seeds=[0]), 0,
-                   {"seconds": 1})
+                   {"gap": 0.01, "seconds": 1.5})
+    for name, network in networks.NETWORKS.items():
+        yield (f"latency, {name}, a card with 5 to 100 % of its weights",
+               [network().problem(share) for share in (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.95, 1)], 1,
+               {"gap": 0.02, "excess": 0.02})
 
 
 # The kernel counts the parent's memory for a process until it starts its program, so a small process stands between.

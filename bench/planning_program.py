@@ -3,6 +3,8 @@
 Binaries: node n runs on device d; value v is copied from a to b. A value is *wanted* on each device where a reader runs, and
 outputs on the host. For each value and device where it may be wanted one unit flows there from where it is made, through
 copies alone, so that copies form a tree, relays included. Of two devices copies need no flow: the only way is direct.
+
+A limited memory holds each weight that a node on the device reads. Values in it are left out, so the optimum may be too low.
 """
 
 import numpy as np
@@ -65,6 +67,7 @@ def build(problem):
                 loads["power"].append((column, node["joules"][device] / spare))
         for value in node["outputs"]:
             values[value["value"]] = (value, node["id"])
+    keep(program, problem, where)
     readers = {}
     for node in problem["nodes"]:
         for name in set(node["inputs"]):
@@ -85,6 +88,17 @@ def build(problem):
             if wanting or target == host and name in problem["outputs"]:
                 want(program, devices, made, copies, target, wanting, target == host and name in problem["outputs"])
     return program, loads, serial, users
+
+
+def keep(program, problem, where):
+    """The weights on each device take at most its memory."""
+    for device, most in problem.get("memory", {}).items():
+        kept = {}
+        for node in problem["nodes"]:
+            for weight in node.get("weights", []) if device in where[node["id"]] else []:
+                column, _ = kept.setdefault(weight["weight"], (program.column(), weight["bytes"] / 2**20))
+                program.row([(column, 1), (where[node["id"]][device], -1)], least=0)
+        program.row(list(kept.values()), most=most / 2**20)
 
 
 def want(program, devices, made, copies, target, wanting, always):

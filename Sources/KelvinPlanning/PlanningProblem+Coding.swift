@@ -3,7 +3,7 @@ import KelvinBasics
 
 extension PlanningProblem.Node: Codable {
   enum CodingKeys: String, CodingKey, CaseIterable {
-    case id, inputs, outputs, seconds, joules, startSeconds, source, unsupported
+    case id, inputs, outputs, weights, seconds, joules, startSeconds, source, unsupported
   }
 
   package init(from decoder: any Decoder) throws {
@@ -12,6 +12,7 @@ extension PlanningProblem.Node: Codable {
       id: try fields.decode(String.self, forKey: .id),
       inputs: try fields.decode([String].self, forKey: .inputs),
       outputs: try fields.decode([PlanningProblem.Value].self, forKey: .outputs),
+      weights: try fields.decode(.weights, or: []),
       seconds: try fields.decode([String: Double].self, forKey: .seconds),
       joules: try fields.decode(.joules, or: [:]),
       startSeconds: try fields.decode(.startSeconds, or: [:]),
@@ -21,7 +22,8 @@ extension PlanningProblem.Node: Codable {
 
   package func encode(to encoder: any Encoder) throws {
     let document: JSONObject = [
-      "id": id, "inputs": inputs, "outputs": outputs, "seconds": seconds, "joules": joules.nonEmpty,
+      "id": id, "inputs": inputs, "outputs": outputs, "weights": weights.isEmpty ? nil : weights, "seconds": seconds,
+      "joules": joules.nonEmpty,
       "startSeconds": startSeconds.nonEmpty, "source": source.nonEmpty, "unsupported": unsupported.nonEmpty,
     ]
     try document.encode(to: encoder)

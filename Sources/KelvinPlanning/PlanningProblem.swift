@@ -14,8 +14,8 @@
 ///   time. Control flow is described by these three, see `docs/method-planning.md`.
 /// - An excluded device runs no node and holds no copy. An excluded host runs no node, but values still start, end and
 ///   pass there.
-/// - `memory` limits the bytes of values resident on a device at once while the nodes run in order. The caller
-///   subtracts weights.
+/// - `memory` limits the bytes on a device at once: the weights of its nodes, which stay there, and the values while the
+///   nodes run in order.
 package struct PlanningProblem: Hashable, Sendable {
   package struct Transfer: Hashable, Sendable, Codable {
     package var from: String
@@ -56,11 +56,26 @@ package struct PlanningProblem: Hashable, Sendable {
     }
   }
 
+  /// A constant that a device keeps to run a node.
+  package struct Weight: Hashable, Sendable, Codable {
+    /// Nodes with the same weight share it: it counts once on each device.
+    package var weight: String
+    package var bytes: Int
+
+    enum CodingKeys: String, CodingKey, CaseIterable { case weight, bytes }
+
+    package init(weight: String, bytes: Int) {
+      self.weight = weight
+      self.bytes = bytes
+    }
+  }
+
   package struct Node: Hashable, Sendable {
     package var id: String
     /// The values read; a value named twice counts once.
     package var inputs: [String]
     package var outputs: [Value]
+    package var weights: [Weight]
     /// Seconds by device; a device that is absent cannot run the node.
     package var seconds: [String: Double]
     /// Dynamic energy above idle, by device. Goal `sustained` requires it for every device that may run the node.
@@ -73,9 +88,11 @@ package struct PlanningProblem: Hashable, Sendable {
     package var unsupported: [String: String]
 
     package init(
-      id: String, inputs: [String], outputs: [Value], seconds: [String: Double], joules: [String: Double] = [:],
-      startSeconds: [String: Double] = [:], source: [String: CostSource] = [:], unsupported: [String: String] = [:]
+      id: String, inputs: [String], outputs: [Value], weights: [Weight] = [], seconds: [String: Double],
+      joules: [String: Double] = [:], startSeconds: [String: Double] = [:], source: [String: CostSource] = [:],
+      unsupported: [String: String] = [:]
     ) {
+      self.weights = weights
       self.id = id
       self.inputs = inputs
       self.outputs = outputs
@@ -130,7 +147,7 @@ package struct PlanningProblem: Hashable, Sendable {
   /// The only device of each pinned node, by id.
   package let pins: [String: String]
   package let exclude: [String]
-  /// The bytes of values that a device may hold at once; unlimited if absent.
+  /// The bytes of weights and values that a device may hold at once; unlimited if absent.
   package let memory: [String: Int]
   /// Seconds added to every copy into the device.
   package let boundarySeconds: [String: Double]

@@ -28,11 +28,12 @@ struct ProblemKeys: Decodable {
   }
 
   private static let value = Shape(PlanningProblem.Value.CodingKeys.self)
+  private static let weight = Shape(PlanningProblem.Weight.CodingKeys.self)
   private static let document = Shape(
     PlanningProblem.CodingKeys.self,
     inside: [
       "transfers": Shape(PlanningProblem.Transfer.CodingKeys.self), "inputs": value,
-      "nodes": Shape(PlanningProblem.Node.CodingKeys.self, inside: ["outputs": value]),
+      "nodes": Shape(PlanningProblem.Node.CodingKeys.self, inside: ["outputs": value, "weights": weight]),
       "start": Shape(PlanningProblem.Start.CodingKeys.self), "power": Shape(PlanningProblem.Power.CodingKeys.self),
     ])
 

@@ -66,15 +66,28 @@ import Testing
   private static func chain(_ nodes: ClosedRange<Int>, seed: UInt64, limits: (b: ClosedRange<Int>, a: ClosedRange<Int>))
     -> PlanningProblem?
   {
+    chain(nodes, seed: seed, limits: limits, weights: 0...0)
+  }
+
+  /// Every third node shares its weight with the one before.
+  private static func chain(
+    _ nodes: ClosedRange<Int>, seed: UInt64, limits: (b: ClosedRange<Int>, a: ClosedRange<Int>),
+    weights: ClosedRange<Int>
+  ) -> PlanningProblem? {
     var random = SeededGenerator(seed: seed)
     let count = Int.random(in: nodes, using: &random)
+    var last = PlanningProblem.Weight(weight: "", bytes: 0)
     var made: [PlanningProblem.Node] = []
     for i in 0..<count {
       var reads = [i == 0 ? "in" : "v\(i - 1)"]
       if i > 1, Bool.random(using: &random) { reads.append("v\(Int.random(in: 0..<(i - 1), using: &random))") }
+      if weights.upperBound > 0, i % 3 != 2 {
+        last = .init(weight: "w\(i)", bytes: Int.random(in: weights, using: &random))
+      }
       made.append(
         .init(
           id: "n\(i)", inputs: reads, outputs: [.init(value: "v\(i)", bytes: Int.random(in: 1...9, using: &random))],
+          weights: weights.upperBound > 0 ? [last] : [],
           seconds: [
             "a": Double(Int.random(in: 1...100, using: &random)), "b": Double(Int.random(in: 1...40, using: &random)),
           ]))
@@ -110,6 +123,51 @@ import Testing
     }
     #expect(limited > Tier.trials(30, of: 300))
     #expect(infeasible > Tier.trials(0, of: 10))
+  }
+
+  /// Weights of 20 to 400 bytes on a device of 200 to 1,600; the host holds all.
+  @Test func weightsThatDoNotFitRunElsewhereAtLeastCost() throws {
+    var exact = 0
+    var partly = 0
+    for seed in Tier.some(12, of: UInt64(133_000)..<133_120) {
+      let problem = try #require(
+        Self.chain(15...16, seed: seed, limits: (200...1_600, 100_000...100_000), weights: 20...400))
+      let least = Self.leastFitting(problem)
+      let solution = try problem.solve()
+      #expect(ExhaustiveSearch(problem).flaw(in: solution) == nil, "seed \(seed)")
+      #expect(abs(solution.predicted - least) <= 0.02 * least, "seed \(seed): \(solution.predicted), least \(least)")
+      #expect(solution.lowerBound <= least * (1 + 1e-9) && solution.gap <= 0.02, "seed \(seed): gap \(solution.gap)")
+      #expect(solution.method == .approximate || abs(solution.predicted - least) < 1e-9 * least, "seed \(seed)")
+      exact += solution.method == .exact ? 1 : 0
+      partly += Set(solution.placement.values).count - 1
+    }
+    #expect(exact > Tier.trials(9, of: 90) && partly > Tier.trials(9, of: 90))
+  }
+
+  @Test func sharedWeightCountsOnce() throws {
+    let shared = [PlanningProblem.Weight(weight: "w", bytes: 60)]
+    func problem(_ weights: [[PlanningProblem.Weight]]) throws -> PlanningProblem {
+      try PlanningProblem(
+        devices: ["a", "b"], host: "a",
+        transfers: [("a", "b"), ("b", "a")].map { .init(from: $0, to: $1, latency: 1, bytesPerSecond: nil) },
+        inputs: [.init(value: "x", bytes: 1)], outputs: ["v1"],
+        nodes: weights.enumerated().map { node, weights in
+          .init(
+            id: "n\(node)", inputs: [node == 0 ? "x" : "v0"], outputs: [.init(value: "v\(node)", bytes: 1)],
+            weights: weights, seconds: ["a": 100, "b": 1])
+        }, memory: ["b": 100])
+    }
+    #expect(try problem([shared, shared]).solve().predicted == 4)
+    let other = [PlanningProblem.Weight(weight: "other", bytes: 60)]
+    let plan = try problem([shared, other]).explain()
+    #expect(plan.solution.predicted == 103 && plan.solution.method == .exact)
+    #expect(
+      plan.nodes.contains {
+        $0.reason == "no room on b for its 60 B of weights beside the others (it would save 99.0 s here)"
+      })
+    let differing = [PlanningProblem.Weight(weight: "w", bytes: 61)]
+    let error = #expect(throws: PlanningError.self) { try problem([shared, differing]) }
+    #expect("\(try #require(error))".contains("weight 'w' has 61 bytes, but 60 bytes in an earlier node"))
   }
 
   /// Too many placements for the planner to look at each: what it prices must come close to the best of all that fit.
@@ -164,7 +222,9 @@ import Testing
         hold(value, device, made[value] ?? 0, last)
       }
       let fits = [0, 1].allSatisfy { device in
-        (held[device].max() ?? 0) <= problem.memory[["a", "b"][device]] ?? 0
+        let kept = problem.nodes.indices.filter { place[$0] == device }.flatMap { problem.nodes[$0].weights }
+        return (held[device].max() ?? 0) + Set(kept).reduce(0) { $0 + $1.bytes }
+          <= problem.memory[["a", "b"][device]] ?? .max
       }
       if fits { best = min(best, total) }
     }

@@ -20,11 +20,14 @@ struct GoalAnswer {
 struct Explainer {
   private let problem: PlanningProblem
   private let answer: GoalAnswer
+  /// Nil when no device is limited.
+  private let memory: MemoryLimits?
   private var index: ProblemIndex { problem.index }
 
   init(_ problem: PlanningProblem, _ answer: GoalAnswer) {
     self.problem = problem
     self.answer = answer
+    memory = problem.memory.isEmpty ? nil : MemoryLimits(problem.index, Frontier(problem.index))
   }
 
   func explain(limit: Int) -> PlanExplanation {
@@ -73,7 +76,8 @@ struct Explainer {
         case "excluded": "\(candidate.device) excluded"
         case "unsupported": "unsupported on \(candidate.device)"
         case .some(let why): "unsupported on \(candidate.device): \(why)"
-        case nil: "its values do not fit on \(candidate.device)"
+        case nil:
+          "its \(record.weights.isEmpty ? "values do" : "values and weights do") not fit on \(candidate.device)"
         }
       }
       return obstacles.isEmpty ? "only device" : obstacles.joined(separator: "; ")
@@ -86,6 +90,11 @@ struct Explainer {
     else { return "cheapest here" }
     let name = problem.devices[cheapest]
     let saved = HumanReadable.seconds(here - answer.here[node * index.deviceCount + cheapest])
+    if let memory, !memory.fits(answer.placement, moving: node, to: cheapest) {
+      let bytes = index.weights(of: node).reduce(0) { $0 + index.weightBytes[$1] }
+      let what = bytes > 0 ? "its \(HumanReadable.bytes(bytes)) of weights" : "its values"
+      return "no room on \(name) for \(what) beside the others (it would save \(saved) here)"
+    }
     guard let regret = regret(node, on: cheapest) else { return "kept: moving costs more than it saves" }
     if regret == 0, answer.solution.method == .approximate {
       return "kept: no better plan was found (\(name) would save \(saved) here)"

@@ -4,6 +4,8 @@ extension LatencySearch {
   /// `placement` are used.
   func marginals(around placement: [Int]) throws(PlanningError) -> (any Marginals)? {
     let share = budget / 4
+    let memory = MemoryLimits(search: self)
+    if memory.isLimited { return SingleMoves(index, deliveries, placement, within: memory) }
     if let pair = DevicePair(index, seconds: index.seconds) {
       return CutMarginals(index, deliveries, pair, try cut(between: pair, index.seconds), moves: share)
     }

@@ -1,4 +1,4 @@
-/// The peak bytes of values on each device, and plans within the limits.
+/// The peak bytes of weights and values on each device, and plans within the limits.
 struct MemoryLimits {
   private let index: ProblemIndex
   private let frontier: Frontier
@@ -7,6 +7,7 @@ struct MemoryLimits {
   /// The most improving moves that are tried in turn.
   private static let mostTried = 64
   private static let mostPlacements = 20_000
+  private static let tolerance = 1e-9
 
   init(search: LatencySearch) {
     index = search.index
@@ -25,7 +26,7 @@ struct MemoryLimits {
 
   /// Returns the first node of a serial run at which a device holds more than its limit: `(node, device)`.
   ///
-  /// A copy is held from its creation to its last use on the device: by a node, as the source of another copy, or, for
+  /// The weights of a device's nodes are held throughout. A copy is held from its creation to its last use on the device: by a node, as the source of another copy, or, for
   /// a graph output on the host, to the end.
   func firstExcess(_ placement: [Int], _ evaluation: Evaluation) -> (node: Int, device: Int)? {
     let count = index.deviceCount
@@ -57,8 +58,9 @@ struct MemoryLimits {
     }
     for copy in evaluation.copies { hold(copy.value, copy.to, from: position[copy.node]) }
     var first: (step: Int, device: Int)?
+    let weights = weightBytes([placement])
     for device in 0..<count where index.memory[device] != .max {
-      var held = 0
+      var held = weights[device]
       for step in 0..<steps {
         held += change[device * (steps + 1) + step]
         if held > index.memory[device] {
@@ -68,6 +70,34 @@ struct MemoryLimits {
       }
     }
     return first.map { (index.order[$0.step], $0.device) }
+  }
+
+  /// Whether a plan stays within the limits when one node moves.
+  func fits(_ placement: [Int], moving node: Int, to device: Int) -> Bool {
+    var moved = placement
+    moved[node] = device
+    guard let evaluation = Evaluation(index, moved) else { return false }
+    return firstExcess(moved, evaluation) == nil
+  }
+
+  /// Whether each device holds the weights of all these plans together.
+  func fitTogether(_ placements: [[Int]]) -> Bool {
+    zip(weightBytes(placements), index.memory).allSatisfy { $0 <= $1 }
+  }
+
+  /// Returns the bytes of the distinct weights of each device's nodes in any of the plans.
+  private func weightBytes(_ placements: [[Int]]) -> [Int] {
+    var bytes = Array(repeating: 0, count: index.deviceCount)
+    var holders = Array(repeating: 0, count: index.weightBytes.count)
+    for placement in placements {
+      for node in 0..<index.nodeCount {
+        for weight in index.weights(of: node) where holders[weight] & (1 << placement[node]) == 0 {
+          holders[weight] |= 1 << placement[node]
+          bytes[placement[node]] += index.weightBytes[weight]
+        }
+      }
+    }
+    return bytes
   }
 
   /// Returns `found` if it is within the limits. Otherwise, returns the best plan within the limits that results from a
@@ -90,6 +120,7 @@ struct MemoryLimits {
     for node in 0..<index.nodeCount {
       for value in index.inputs(of: node) { bytes[node] += Double(index.bytes[value]) }
       for value in index.outputs(of: node) { bytes[node] += Double(index.bytes[value]) }
+      for weight in index.weights(of: node) { bytes[node] += Double(index.weightBytes[weight]) }
     }
     let sum = max(bytes.reduce(0, +), 1)
     var best: LatencySearch.Found?
@@ -114,15 +145,24 @@ struct MemoryLimits {
       }
       if consider(try search.placement(seconds: seconds)) { break }
     }
+    if var known = best {
+      improve(&known, search.deliveries)
+      best = known
+    }
+    var lowerBound = found.lowerBound
+    if !index.weights.isEmpty {
+      var weights = WeightSearch(search, self, best: best, lowerBound: lowerBound, budget: budget / 4)
+      weights.run()
+      (best, lowerBound) = (weights.best, weights.lowerBound)
+    }
     guard var best else { throw crowded(excess) }
-    improve(&best, search.deliveries)
-    best.method = best.evaluation.total <= found.lowerBound ? .exact : .approximate
-    best.lowerBound = found.lowerBound
+    best.method = best.evaluation.total <= lowerBound * (1 + Self.tolerance) ? .exact : .approximate
+    best.lowerBound = lowerBound
     return best
   }
 
   /// Moves one node at a time: the move that saves most among those within the limits.
-  private func improve(_ best: inout LatencySearch.Found, _ deliveries: DeliveryCosts) {
+  func improve(_ best: inout LatencySearch.Found, _ deliveries: DeliveryCosts) {
     let count = index.deviceCount
     let descent = Descent(index, deliveries, seconds: index.seconds)
     for _ in 0..<Self.rounds {

@@ -35,6 +35,13 @@ struct ProblemIndex: Sendable {
   /// `node * deviceCount + device`; infinite if not given.
   var joules: [Double] = []
 
+  /// The bytes of each weight, and the number of nodes that read it.
+  var weightBytes: [Int] = []
+  var weightReaders: [Int] = []
+  /// The distinct weights of node `n`: `weights[weightStart[n]..<weightStart[n + 1]]`.
+  var weights: [Int] = []
+  var weightStart: [Int] = [0]
+
   var valueNames: [String] = []
   var bytes: [Int] = []
   /// The number of times that one inference makes each copy of a value.
@@ -58,6 +65,7 @@ struct ProblemIndex: Sendable {
 
   func inputs(of node: Int) -> ArraySlice<Int> { inputs[inputStart[node]..<inputStart[node + 1]] }
   func outputs(of node: Int) -> ArraySlice<Int> { outputs[outputStart[node]..<outputStart[node + 1]] }
+  func weights(of node: Int) -> ArraySlice<Int> { weights[weightStart[node]..<weightStart[node + 1]] }
   func readers(of value: Int) -> ArraySlice<Int> { readers[readerStart[value]..<readerStart[value + 1]] }
   func seconds(_ node: Int, on device: Int) -> Double { seconds[node * deviceCount + device] }
 

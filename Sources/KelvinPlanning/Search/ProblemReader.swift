@@ -224,6 +224,7 @@ struct ProblemReader {
     index.startSeconds = Array(repeating: 0, count: nodes.count * count)
     index.joules = Array(repeating: .infinity, count: nodes.count * count)
     var lastReader = Array(repeating: -1, count: index.valueCount)
+    var weightNumber: [String: Int] = [:]
     for (number, node) in nodes.enumerated() {
       for name in node.inputs {
         guard let value = valueNumber[name] else {
@@ -237,6 +238,7 @@ struct ProblemReader {
         index.inputs.append(value)
       }
       index.inputStart.append(index.inputs.count)
+      try read(node.weights, of: node.id, &weightNumber)
       for (name, seconds) in node.seconds {
         let device = try device(name, in: "node '\(node.id)'")
         try checkSeconds(seconds, "node '\(node.id)' on '\(name)'")
@@ -257,6 +259,34 @@ struct ProblemReader {
         index.startSeconds[number * count + device] = seconds
       }
     }
+  }
+
+  private mutating func read(
+    _ weights: [PlanningProblem.Weight], of node: String, _ known: inout [String: Int]
+  ) throws(PlanningError) {
+    let first = index.weights.count
+    for weight in weights {
+      guard weight.bytes >= 0, weight.bytes <= Self.bytesLimit else {
+        throw PlanningError(
+          .invalidNumber, "node '\(node)'",
+          "weight '\(weight.weight)' has \(weight.bytes) bytes, expected 0 to \(Self.bytesLimit)", node: node)
+      }
+      let number = known[weight.weight] ?? index.weightBytes.count
+      if known.updateValue(number, forKey: weight.weight) == nil {
+        index.weightBytes.append(weight.bytes)
+        index.weightReaders.append(0)
+      }
+      guard index.weightBytes[number] == weight.bytes else {
+        throw PlanningError(
+          .invalidNumber, "node '\(node)'",
+          "weight '\(weight.weight)' has \(weight.bytes) bytes, but \(index.weightBytes[number]) bytes in an earlier node",
+          node: node)
+      }
+      if index.weights[first...].contains(number) { continue }
+      index.weights.append(number)
+      index.weightReaders[number] += 1
+    }
+    index.weightStart.append(index.weights.count)
   }
 
   private mutating func countReaders() {
@@ -295,7 +325,7 @@ struct ProblemReader {
     }
   }
 
-  /// Forbids devices whose memory is less than the node's own values.
+  /// Forbids devices whose memory is less than the node's own values and weights.
   private mutating func applyMemory() {
     guard !problem.memory.isEmpty else { return }
     for node in 0..<index.nodeCount {
@@ -310,6 +340,7 @@ struct ProblemReader {
     var sum = 0
     for value in index.inputs(of: node) { sum = min(sum + index.bytes[value], .max / 2) }
     for value in index.outputs(of: node) { sum = min(sum + index.bytes[value], .max / 2) }
+    for weight in index.weights(of: node) { sum = min(sum + index.weightBytes[weight], .max / 2) }
     return sum
   }
 
@@ -326,7 +357,7 @@ struct ProblemReader {
       if let why = nodes[node].unsupported[name] { return "unsupported on \(name): \(why)" }
       if nodes[node].seconds[name] == nil { return "unsupported on \(name)" }
       if excluded.contains(device) { return "\(name) is excluded" }
-      return "its values take \(residentBytes(node)) bytes, \(name) holds \(index.memory[device])"
+      return "its values and weights take \(residentBytes(node)) bytes, \(name) holds \(index.memory[device])"
     }
     return " (" + reasons.joined(separator: "; ") + ")"
   }

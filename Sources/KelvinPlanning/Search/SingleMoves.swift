@@ -1,6 +1,6 @@
 /// Upper bounds of marginals: one node elsewhere, all others as in a plan.
 struct SingleMoves: Marginals {
-  let totals: [Double]
+  private(set) var totals: [Double]
   var isExact: Bool { false }
   private let base: [Int]
 
@@ -10,6 +10,20 @@ struct SingleMoves: Marginals {
     totals = Descent(index, deliveries, seconds: index.seconds).totals(around: placement, total)
     base = placement
   }
+
+  /// Leaves out the moves after which a device's memory does not suffice; all moves of a large graph.
+  init?(_ index: ProblemIndex, _ deliveries: DeliveryCosts, _ placement: [Int], within memory: MemoryLimits) {
+    self.init(index, deliveries, placement)
+    let isChecked = totals.count <= Self.mostChecked
+    for entry in totals.indices
+    where totals[entry].isFinite && placement[entry / index.deviceCount] != entry % index.deviceCount {
+      if !isChecked || !memory.fits(placement, moving: entry / index.deviceCount, to: entry % index.deviceCount) {
+        totals[entry] = .infinity
+      }
+    }
+  }
+
+  private static let mostChecked = 4_096
 
   func placement(with node: Int, on device: Int) -> [Int]? {
     var placement = base

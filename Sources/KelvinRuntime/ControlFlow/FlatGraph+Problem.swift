@@ -10,10 +10,16 @@ extension FlatGraph {
     let node = graph.nodes[index]
     var record = PlanningProblem.Node(
       id: node.name, inputs: node.inputs.filter { graph[$0].weight == nil }.map { graph[$0].name },
-      outputs: node.outputs.map(record), seconds: [:])
+      outputs: node.outputs.map(record), weights: node.inputs.uniqued.compactMap(weight), seconds: [:])
     if let signal = signals[index] { record.inputs.append(signal) }
     addTies(to: &record)
     return record
+  }
+
+  /// Devices keep weights as plain elements of their types.
+  private func weight(_ value: ValueID) -> PlanningProblem.Weight? {
+    guard graph[value].weight != nil else { return nil }
+    return PlanningProblem.Weight(weight: graph[value].name, bytes: graph[value].type.byteCount)
   }
 
   package func record(_ value: ValueID) -> PlanningProblem.Value {

@@ -9,10 +9,9 @@ extension CostSheet {
   /// - Parameters:
   ///   - devices: the devices that take part.
   ///   - model: the profile key of the model's start costs.
-  ///   - weights: the bytes of the model's weights, which a device holds besides its values.
   func problem(
     _ nodes: [PlanningProblem.Node], devices: [DeviceInfo], host: String, inputs: [PlanningProblem.Value],
-    outputs: [String], pins: [String: String], model: String?, weights: Double, _ request: PlanRequest
+    outputs: [String], pins: [String: String], model: String?, _ request: PlanRequest
   ) throws(PlanningError) -> PlanningProblem {
     let startup = model.flatMap { profile?.startup[$0] } ?? [:]
     var start = PlanningProblem.Start(load: startup.values.map(\.load).max() ?? 0, runs: request.runs)
@@ -31,23 +30,24 @@ extension CostSheet {
         devices.filter { $0.id != from.id }.map { transfer(from: from, to: $0, threads: request.threads) }
       },
       inputs: inputs, outputs: outputs, nodes: nodes, goal: request.goal, pins: pins,
-      memory: memory(devices, nodes, inputs, host: host, weights: weights), resource: resource,
+      memory: memory(devices, nodes, inputs, host: host), resource: resource,
       start: start, power: request.power)
   }
 
-  /// Returns the bytes that values may use on each device, if values could exceed them. The limit is the device's
-  /// memory minus all of the model's weights, since a plan may put all of them there.
+  /// Returns the memory of each device that all weights and values together exceed.
   private func memory(
-    _ devices: [DeviceInfo], _ nodes: [PlanningProblem.Node], _ inputs: [PlanningProblem.Value], host: String,
-    weights: Double
+    _ devices: [DeviceInfo], _ nodes: [PlanningProblem.Node], _ inputs: [PlanningProblem.Value], host: String
   ) -> [String: Int] {
     let values = nodes.reduce(inputs.reduce(0.0) { $0 + Double($1.bytes) }) { sum, node in
       node.outputs.reduce(sum) { $0 + Double($1.bytes) }
     }
+    let weights = nodes.reduce(into: [String: Int]()) { all, node in
+      for weight in node.weights { all[weight.weight] = weight.bytes }
+    }
+    let bytes = weights.values.reduce(values) { $0 + Double($1) }
     var limits: [String: Int] = [:]
-    for device in devices where device.id != host && device.memory > 0 {
-      let free = max(0, Double(device.memory) - weights)
-      if values > free { limits[device.id] = Int(free) }
+    for device in devices where device.id != host && device.memory > 0 && bytes > Double(device.memory) {
+      limits[device.id] = Int(clamping: device.memory)
     }
     return limits
   }

@@ -173,7 +173,7 @@ package struct Planner: Sendable {
     return try costs.problem(
       nodes, devices: used, host: host.info.id, inputs: (graph.inputs + flat.hostWrites).map(flat.record),
       outputs: (graph.outputs + flat.hostReads).map { graph[$0].name }.uniqued, pins: pins, model: model?.description,
-      weights: Double(WeightReport(graph).denseBytes), request)
+      request)
   }
 
   /// Returns, for each device that is not used because another interface offers the same card, the device that is

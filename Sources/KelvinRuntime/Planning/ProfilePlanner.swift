@@ -108,7 +108,7 @@ package struct ProfilePlanner {
     }
     return try costs.problem(
       records, devices: used, host: host.id, inputs: (model.inputs + (model.hostWrites ?? [])).map(Self.value),
-      outputs: (model.outputs + (model.hostReads ?? [])).uniqued, pins: request.pins, model: key, weights: 0, request)
+      outputs: (model.outputs + (model.hostReads ?? [])).uniqued, pins: request.pins, model: key, request)
   }
 
   private static func value(_ value: ProfiledModel.Value) -> PlanningProblem.Value {

@@ -1,0 +1,203 @@
+/// The least serial sum of a plan whose weights fit in the memory of its devices.
+///
+/// With a price `λ` on each byte of weights on a device, a plan `x` costs `cost(x) + λ (W(x) − C)`; `W` are its bytes
+/// there and `C` the device's memory. For plans that fit, the second term is not above 0, so the least priced cost is a
+/// lower bound for every `λ ≥ 0` (Geoffrion, "Lagrangean relaxation for integer programming", 1974). The best price lies
+/// where a plan that fits and one that does not cost the same, and is found along their lines.
+///
+/// Branch and bound closes the gap: the largest node on which these two plans differ is kept off the device, or on it.
+///
+/// A weight with several readers counts once. For the prices its bytes are divided among the readers, which never counts
+/// more than once, so bounds stay bounds. Values in memory are checked for each plan, and not priced; where they exceed
+/// what the weights leave, nodes with weights are decided one by one.
+struct WeightSearch {
+  private let search: LatencySearch
+  private let memory: MemoryLimits
+  private let descent: Descent
+  private let budget: Int
+  /// The bytes of each node's weights, shared ones divided among their readers.
+  private let share: [Double]
+  /// The devices whose memory is limited.
+  private let limited: [Int]
+  private(set) var best: LatencySearch.Found?
+  private(set) var lowerBound: Double
+  private var work = 0
+  private var index: ProblemIndex { search.index }
+  private static let mostSteps = 24
+  private static let tolerance = 1e-9
+
+  /// - Parameters:
+  ///   - best: a plan within the limits, if one is known.
+  ///   - lowerBound: a lower bound of every plan.
+  ///   - budget: elementary moves.
+  init(_ search: LatencySearch, _ memory: MemoryLimits, best: LatencySearch.Found?, lowerBound: Double, budget: Int) {
+    let index = search.index
+    self.search = search
+    self.memory = memory
+    self.best = best
+    self.lowerBound = lowerBound
+    self.budget = budget
+    descent = Descent(index, search.deliveries, seconds: index.seconds)
+    share = (0..<index.nodeCount).map { node in
+      index.weights(of: node).reduce(0) { $0 + Double(index.weightBytes[$1]) / Double(index.weightReaders[$1]) }
+    }
+    limited = (0..<index.deviceCount).filter { index.memory[$0] != .max }
+  }
+
+  /// A part of the plans: those without the `closed` entries, `node * devices + device`.
+  private struct Region {
+    var closed: [Int]
+    var prices: [Double]
+    var bound: Double
+  }
+
+  private struct Dual {
+    var prices: [Double]
+    var bound: Double
+    /// The node to decide on next; nil when the bound needs no decision.
+    var split: Int?
+    var device = 0
+  }
+
+  mutating func run() {
+    var open = [Region(closed: [], prices: Array(repeating: 0, count: index.deviceCount), bound: lowerBound)]
+    // The least bound of a region that nothing divides further, though values rather than weights exceed the memory.
+    var floor = Double.infinity
+    while let next = open.indices.min(by: { open[$0].bound < open[$1].bound }) {
+      let region = open[next]
+      guard !isSettled(region.bound), work < budget else { break }
+      open.remove(at: next)
+      guard let dual = dual(region), !isSettled(dual.bound) else { continue }
+      guard let node = dual.split else {
+        floor = min(floor, dual.bound)
+        continue
+      }
+      let entry = node * index.deviceCount + dual.device
+      let others = (0..<index.deviceCount).map { node * index.deviceCount + $0 }.filter { $0 != entry }
+      for closed in [[entry], others] {
+        open.append(Region(closed: region.closed + closed, prices: dual.prices, bound: dual.bound))
+      }
+    }
+    let least = min(open.map(\.bound).min() ?? .infinity, floor, best?.evaluation.total ?? .infinity)
+    if least.isFinite { lowerBound = max(lowerBound, least) }
+  }
+
+  private func isSettled(_ bound: Double) -> Bool {
+    best.map { bound >= $0.evaluation.total * (1 - Self.tolerance) } ?? false
+  }
+
+  /// The least priced cost of a region's plans, and its prices.
+  ///
+  /// - Returns: nil when no plan of the region fits.
+  private mutating func dual(_ region: Region) -> Dual? {
+    let count = index.deviceCount
+    var seconds = index.seconds
+    for entry in region.closed { seconds[entry] = .infinity }
+    for node in 0..<index.nodeCount where !(0..<count).contains(where: { seconds[node * count + $0].isFinite }) {
+      return nil
+    }
+    var dual = Dual(prices: region.prices, bound: region.bound)
+    for device in limited {
+      dual.prices[device] = 0
+      guard var over = plan(seconds, &dual) else { return nil }
+      let capacity = Double(index.memory[device])
+      guard bytes(over, on: device) > capacity else {
+        // Values exceed what the weights leave.
+        if dual.split == nil, memory.firstExcess(over.placement, over.evaluation)?.device == device {
+          (dual.split, dual.device) = (largest(seconds, on: device) { over.placement[$0] == device }, device)
+        }
+        continue
+      }
+      var emptied = seconds
+      for node in 0..<index.nodeCount where share[node] > 0 {
+        let others = (0..<count).contains { $0 != device && seconds[node * count + $0].isFinite }
+        if others { emptied[node * count + device] = .infinity }
+      }
+      var within = plan(emptied, prices: dual.prices)
+      if let within, bytes(within, on: device) > capacity { return nil }
+      for _ in 0..<Self.mostSteps {
+        guard let fits = within else { break }
+        let (above, below) = (cost(over, dual.prices, but: device), cost(fits, dual.prices, but: device))
+        dual.prices[device] = max(0, below - above) / (bytes(over, on: device) - bytes(fits, on: device))
+        let line = above + dual.prices[device] * bytes(over, on: device)
+        guard let middle = plan(seconds, &dual) else { break }
+        let priced = cost(middle, dual.prices, but: device) + dual.prices[device] * bytes(middle, on: device)
+        if priced >= line * (1 - Self.tolerance) { break }
+        if bytes(middle, on: device) > capacity { over = middle } else { within = middle }
+      }
+      let node = largest(seconds, on: device) {
+        (over.placement[$0] == device) != (within?.placement[$0] == device)
+      }
+      if let node, dual.split.map({ share[node] > share[$0] }) ?? true { (dual.split, dual.device) = (node, device) }
+      repair(over)
+    }
+    return dual
+  }
+
+  /// Returns the node with the largest weights among those that may run on `device` and elsewhere.
+  private func largest(_ seconds: [Double], on device: Int, where isCandidate: (Int) -> Bool) -> Int? {
+    let count = index.deviceCount
+    return (0..<index.nodeCount).filter { node in
+      share[node] > 0 && isCandidate(node) && seconds[node * count + device].isFinite
+        && (0..<count).contains { $0 != device && seconds[node * count + $0].isFinite }
+    }.max { share[$0] < share[$1] }
+  }
+
+  /// Finds the plan of least priced cost, and raises the bound by it.
+  private mutating func plan(_ seconds: [Double], _ dual: inout Dual) -> LatencySearch.Found? {
+    guard let found = plan(seconds, prices: dual.prices) else { return nil }
+    let capacities = limited.reduce(0) { $0 + dual.prices[$1] * Double(index.memory[$1]) }
+    dual.bound = max(dual.bound, found.lowerBound - capacities)
+    return found
+  }
+
+  private mutating func plan(_ seconds: [Double], prices: [Double]) -> LatencySearch.Found? {
+    var seconds = seconds
+    for node in 0..<index.nodeCount where share[node] > 0 {
+      for device in limited { seconds[node * index.deviceCount + device] += prices[device] * share[node] }
+    }
+    let found = try? search.placement(seconds: seconds)
+    work += (found?.states ?? 0) + SearchBudget.least(index, words: search.frontier.words)
+    if let found { consider(found) }
+    return found
+  }
+
+  private mutating func consider(_ found: LatencySearch.Found) {
+    guard best.map({ found.evaluation.total < $0.evaluation.total }) ?? true,
+      memory.firstExcess(found.placement, found.evaluation) == nil
+    else { return }
+    best = found
+  }
+
+  /// Moves nodes with weights off the devices that they exceed, those first whose bytes cost least elsewhere.
+  private mutating func repair(_ found: LatencySearch.Found) {
+    let count = index.deviceCount
+    var found = found
+    while let (_, device) = memory.firstExcess(found.placement, found.evaluation) {
+      let total = found.evaluation.total
+      let totals = descent.totals(around: found.placement, total)
+      let moves = totals.indices.filter { entry in
+        let node = entry / count
+        return found.placement[node] == device && entry % count != device && share[node] > 0 && totals[entry].isFinite
+      }
+      guard
+        let move = moves.min(by: { (totals[$0] - total) / share[$0 / count] < (totals[$1] - total) / share[$1 / count] }
+        )
+      else { return }
+      found.placement[move / count] = move % count
+      guard let evaluation = Evaluation(index, found.placement) else { return }
+      found.evaluation = evaluation
+    }
+    memory.improve(&found, search.deliveries)
+    consider(found)
+  }
+
+  private func bytes(_ found: LatencySearch.Found, on device: Int) -> Double {
+    found.placement.indices.reduce(0) { found.placement[$1] == device ? $0 + share[$1] : $0 }
+  }
+
+  /// The cost with the prices of all devices but one.
+  private func cost(_ found: LatencySearch.Found, _ prices: [Double], but device: Int) -> Double {
+    limited.reduce(found.evaluation.total) { $1 == device ? $0 : $0 + prices[$1] * bytes(found, on: $1) }
+  }
+}
