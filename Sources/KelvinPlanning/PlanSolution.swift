@@ -1,3 +1,5 @@
+import KelvinBasics
+
 /// A copy of a value from one device to another.
 package struct PlannedTransfer: Hashable, Sendable, Codable {
   package var value: String
@@ -37,6 +39,29 @@ package struct Bottleneck: Hashable, Sendable, Codable {
   }
 }
 
+/// Plans between which the frames of a stream alternate, because together they reach a higher rate than any one of them.
+package struct PlanMixture: Hashable, Sendable, Codable {
+  package struct Share: Hashable, Sendable, Codable {
+    /// The share of the frames, above 0 and below 1; the shares of a mixture sum to 1.
+    package var share: Double
+    /// The device of each node, by id.
+    package var placement: [String: String]
+    package var transfers: [PlannedTransfer]
+  }
+
+  /// The plans by falling share.
+  package var plans: [Share]
+  /// The seconds of a frame if the best single plan served all frames.
+  package var singlePlanSeconds: Double
+
+  /// `2 plans share the frames, 67 % and 33 %; the best one alone would reach 12 frames/s`
+  package var text: String {
+    let shares = plans.map { HumanReadable.percent($0.share, decimals: 0) }.joined(separator: ", ")
+    return "\(plans.count) plans share the frames, \(shares); the best one alone would reach "
+      + HumanReadable.framesPerSecond(1 / singlePlanSeconds)
+  }
+}
+
 /// The number of inferences from which another plan costs less in total than the previous one.
 package struct PlanFlip: Hashable, Sendable, Codable {
   /// The number of inferences after the first, from which `to` costs less.
@@ -65,9 +90,9 @@ package struct PlanSolution: Hashable, Sendable, Codable {
   package var predicted: Double
   /// The seconds that the goal minimizes. `latency`: `predicted`. `one-shot`: `startSeconds` and all inferences.
   /// `throughput`: the bottleneck's seconds. `sustained`: the seconds of a frame, the larger of the bottleneck's and of
-  /// energy divided by spare power.
+  /// energy divided by spare power. With a `mixture`, the means over its frames.
   package var objective: Double
-  /// The device of each node, by id.
+  /// The device of each node, by id. With a `mixture`, the best single plan.
   package var placement: [String: String]
   /// The transfers in the order of a serial run.
   package var transfers: [PlannedTransfer]
@@ -86,6 +111,10 @@ package struct PlanSolution: Hashable, Sendable, Codable {
   package var framesPerSecond: Double?
   /// The limit of the rate: a resource's name, or `power`.
   package var limitedBy: String?
+  /// The plans that together are better than `placement`, for the goals `throughput` and `sustained`; nil when one plan
+  /// serves all frames. `objective`, `framesPerSecond`, `limitedBy`, `bottleneck` and `joules` are then those of the
+  /// mixture.
+  package var mixture: PlanMixture?
   /// One-time seconds for loading, devices, compilation and first runs, for the goal `one-shot`.
   package var startSeconds: Double?
   /// The changes of a one-shot plan with the number of runs, by rising count, for the goal `one-shot`.

@@ -47,6 +47,7 @@ package struct ReportPlacement: Sendable {
       let limit = solution.limitedBy.map { ", limited by \($0)" } ?? ""
       facts.append(ReportFact("predicted rate", HumanReadable.perSecond(rate) + limit))
     }
+    if let mixture = solution.mixture { facts.append(ReportFact("plans", mixture.text)) }
     if let start = solution.startSeconds { facts.append(ReportFact("paid once", HumanReadable.seconds(start))) }
     if let joules = solution.joules {
       facts.append(ReportFact("energy", HumanReadable.significant(joules * 1000) + " mJ above idle"))

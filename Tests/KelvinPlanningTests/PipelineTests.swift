@@ -3,40 +3,88 @@ import TestSupport
 import Testing
 
 @Suite struct PipelineTests {
+  /// Returns the error of a solution against every placement and every mixture; nil if there is none.
+  private func flaw(in solution: PlanSolution, _ problem: PlanningProblem, _ all: [[Double]]) -> String? {
+    let search = ExhaustiveSearch(problem)
+    if let flaw = search.flaw(in: solution) { return flaw }
+    let single = all.map { $0.max() ?? 0 }.min() ?? .infinity
+    let slack = 3e-9 * single
+    guard let mixture = solution.mixture else {
+      if abs(solution.objective - single) > slack { return "\(solution.objective), the best plan takes \(single)" }
+      let least = PlacementOracle.leastMeanLoad(all)
+      if solution.lowerBound > least * (1 + 1e-5) { return "the bound \(solution.lowerBound) is above \(least)" }
+      return single - least > 0.0101 * single ? "a mixture takes \(least), one plan \(single)" : nil
+    }
+    if abs(mixture.singlePlanSeconds - single) > slack { return "the best plan takes \(single)" }
+    if solution.method != .exact || solution.lowerBound > solution.objective { return "a mixture is not exact" }
+    let shares = mixture.plans.map(\.share)
+    guard abs(shares.reduce(0, +) - 1) < 1e-9, shares.allSatisfy({ $0 > 0 }) else { return "shares \(shares)" }
+    var mixed = all[0].map { _ in 0.0 }
+    var parts: [[Double]] = []
+    for plan in mixture.plans {
+      var alone = solution
+      (alone.placement, alone.transfers, alone.mixture) = (plan.placement, plan.transfers, nil)
+      alone.predicted =
+        problem.nodes.reduce(0) { $0 + ($1.seconds[plan.placement[$1.id] ?? ""] ?? .infinity) }
+        + plan.transfers.reduce(0) { $0 + $1.seconds }
+      if let flaw = search.flaw(in: alone) { return flaw }
+      let loads = PlacementOracle(problem).loads(of: alone)
+      for load in mixed.indices { mixed[load] += plan.share * loads[load] }
+      parts.append(loads)
+    }
+    if abs((mixed.max() ?? 0) - solution.objective) > slack { return "the shares give \(mixed)" }
+    let largest = mixed.indices.filter { solution.objective - mixed[$0] < slack }
+    let isLeast = PlacementOracle.isLeast(solution.objective, parts, among: all, largest: largest)
+    return isLeast ? nil : "\(solution.objective) is not the best mixture: \(mixture)"
+  }
+
   private func compare(
     _ seeds: Range<UInt64>, devices: Int, nodes: ClosedRange<Int>, goal: Goal
   ) {
-    var exact = 0
+    var mixed = 0
     var feasible = 0
     for seed in seeds {
       var made = RandomProblem(seed: seed, devices: devices)
       let count = Int.random(in: nodes, using: &made.random)
       let text = made.json(nodes: count, goal: goal)
-      var least = Double.infinity
+      var all: [[Double]] = []
       do throws(PlanningError) {
         let problem = try PlanningProblem(text: text)
-        least = PlacementOracle(problem).leastLargestLoad(power: goal == .sustained)
+        all = PlacementOracle(problem).loads(power: goal == .sustained)
         let solution = try problem.solve()
-        let flaw = ExhaustiveSearch(problem).flaw(in: solution)
-        let slack = 2e-9 * least
-        let isRight =
-          flaw == nil && solution.objective >= least - slack && solution.lowerBound <= least + slack
-          && (solution.method == .approximate || abs(solution.objective - least) <= slack)
-        if !isRight {
-          Issue.record("seed \(seed): \(solution.objective), least \(least), \(flaw ?? "sound"): \(text)")
+        if let flaw = flaw(in: solution, problem, all) {
+          Issue.record("seed \(seed): \(flaw): \(text)")
           return
         }
         feasible += 1
-        exact += solution.method == .exact ? 1 : 0
+        mixed += solution.mixture == nil ? 0 : 1
       } catch {
-        if error.code != .infeasible || least != .infinity {
-          Issue.record("seed \(seed): \(error), least \(least): \(text)")
+        if error.code != .infeasible || !all.isEmpty {
+          Issue.record("seed \(seed): \(error): \(text)")
           return
         }
       }
     }
     #expect(feasible > seeds.count / (Tier.isSlow ? 2 : 4))
-    #expect(exact == feasible)
+    #expect(mixed > feasible / 10)
+  }
+
+  /// Two equal devices and three equal nodes: a plan leaves two nodes to one of them, and two plans take turns.
+  @Test func alternatingPlansShareThreeNodesEvenly() throws {
+    let problem = try PlanningProblem(
+      devices: ["a", "b"], host: "a",
+      transfers: [("a", "b"), ("b", "a")].map { .init(from: $0, to: $1, latency: 0, bytesPerSecond: nil) },
+      inputs: [.init(value: "x", bytes: 1_000)], outputs: ["v2"],
+      nodes: (0..<3).map { node in
+        .init(
+          id: "n\(node)", inputs: [node == 0 ? "x" : "v\(node - 1)"], outputs: [.init(value: "v\(node)", bytes: 1_000)],
+          seconds: ["a": 1, "b": 1])
+      }, goal: .throughput)
+    let solution = try problem.solve()
+    let mixture = try #require(solution.mixture)
+    #expect(solution.objective == 1.5 && solution.method == .exact && solution.gap == 0)
+    #expect(mixture.plans.map(\.share) == [0.5, 0.5] && mixture.singlePlanSeconds == 2)
+    #expect(mixture.text.contains("50 %, 50 %; the best one alone would reach 0.500 frames/s"), "\(mixture.text)")
   }
 
   @Test func throughputEqualsExhaustiveSearchOnThreeDevices() {
@@ -62,12 +110,12 @@ import Testing
       var made = RandomProblem(seed: seed, devices: 3)
       let text = made.json(nodes: 5, goal: .sustained)
       guard let problem = try? PlanningProblem(text: text) else { continue }
-      let least = PlacementOracle(problem).leastLargestLoad(power: true)
+      let least = PlacementOracle.leastMeanLoad(PlacementOracle(problem).loads(power: true))
       for moves in [0, 300, 3_000] {
         guard let solution = try? Sustained(searchMoves: moves).solve(problem) else { continue }
         let flaw = ExhaustiveSearch(problem).flaw(in: solution)
         let isSound =
-          flaw == nil && solution.lowerBound <= least * (1 + 2e-9) && least <= solution.objective * (1 + 2e-9)
+          flaw == nil && solution.lowerBound <= least * (1 + 1e-5) && least <= solution.objective * (1 + 1e-9)
         if !isSound {
           Issue.record("seed \(seed): \(solution), least \(least), \(flaw ?? "sound"): \(text)")
           return
@@ -87,7 +135,8 @@ import Testing
       var made = RandomProblem(seed: seed, devices: 3)
       let text = made.json(nodes: 5, goal: .throughput)
       guard let problem = try? PlanningProblem(text: text), let plan = try? problem.explain() else { continue }
-      #expect(plan.hasExactRegrets)
+      #expect(plan.hasExactRegrets || plan.solution.mixture == nil && plan.solution.gap <= 0.0102)
+      guard plan.hasExactRegrets else { continue }
       for (node, record) in zip(problem.nodes, plan.nodes) {
         for candidate in record.candidates where candidate.seconds != nil {
           if let pin = problem.pins[node.id], pin != candidate.device { continue }

@@ -91,24 +91,21 @@ struct PlacementOracle {
     place(0)
   }
 
-  /// The least largest load, power's included where the problem has a budget and `power` says so.
-  func leastLargestLoad(power: Bool) -> Double {
-    var names: [String] = []
-    let resource = problem.devices.map { device -> Int in
-      let name = problem.resource[device] ?? device
-      if let known = names.firstIndex(of: name) { return known }
-      names.append(name)
-      return names.count - 1
-    }
-    let loads = names.count + 1
+  /// The loads of every placement with every route: seconds of each resource, and of power where `power` says so.
+  /// Loads that are nowhere below those of another are left out.
+  func loads(power: Bool) -> [[Double]] {
+    let (resource, count) = resources
     let spare = problem.power.map { $0.sustainableWatts - $0.idleWatts } ?? .infinity
-    var best = Double.infinity
+    func isBeaten(_ loads: [Double], by others: [[Double]]) -> Bool {
+      others.contains { zip($0, loads).allSatisfy { $0 <= $1 } }
+    }
+    var best: [[Double]] = []
     forEachPlacement { placement, values in
-      var base = Array(repeating: 0.0, count: loads)
+      var base = Array(repeating: 0.0, count: count + 1)
       for (node, device) in placement.enumerated() {
         let name = problem.devices[device]
         base[resource[device]] += problem.nodes[node].seconds[name] ?? .infinity
-        if power { base[loads - 1] += (problem.nodes[node].joules[name] ?? .infinity) / spare }
+        if power { base[count] += (problem.nodes[node].joules[name] ?? .infinity) / spare }
       }
       var vectors = [base]
       for (value, ways) in values {
@@ -120,19 +117,126 @@ struct PlacementOracle {
               let seconds = copySeconds(value, from, to)
               sum[resource[from]] += seconds
               if resource[to] != resource[from] { sum[resource[to]] += seconds }
-              if power { sum[loads - 1] += seconds * watts(from, to) / spare }
+              if power { sum[count] += seconds * watts(from, to) / spare }
             }
-            if (sum.max() ?? 0) < best, !next.contains(where: { zip($0, sum).allSatisfy { $0 <= $1 } }) {
-              next.append(sum)
-            }
+            if !isBeaten(sum, by: best), !isBeaten(sum, by: next) { next.append(sum) }
           }
         }
         vectors = next
-        if vectors.isEmpty { return }
       }
-      for vector in vectors { best = min(best, vector.max() ?? 0) }
+      for vector in vectors where !isBeaten(vector, by: best) {
+        best.removeAll { isBeaten($0, by: [vector]) }
+        best.append(vector)
+      }
     }
     return best
+  }
+
+  /// The loads of a given plan: seconds of each resource, and of power if the problem has a budget.
+  func loads(of plan: PlanSolution) -> [Double] {
+    let (resource, count) = resources
+    let number = Dictionary(uniqueKeysWithValues: problem.devices.enumerated().map { ($1, $0) })
+    let spare = problem.power.map { $0.sustainableWatts - $0.idleWatts } ?? .infinity
+    var loads = Array(repeating: 0.0, count: count + 1)
+    for node in problem.nodes {
+      guard let name = plan.placement[node.id], let device = number[name] else { continue }
+      loads[resource[device]] += node.seconds[name] ?? .infinity
+      loads[count] += (node.joules[name] ?? 0) / spare
+    }
+    for copy in plan.transfers {
+      guard let from = number[copy.from], let to = number[copy.to] else { continue }
+      for end in Set([resource[from], resource[to]]) { loads[end] += copy.seconds }
+      loads[count] += copy.seconds * watts(from, to) / spare
+    }
+    return loads
+  }
+
+  /// The resource of each device, and their number.
+  var resources: (ofDevice: [Int], count: Int) {
+    var names: [String] = []
+    let numbers = problem.devices.map { device -> Int in
+      let name = problem.resource[device] ?? device
+      if let known = names.firstIndex(of: name) { return known }
+      names.append(name)
+      return names.count - 1
+    }
+    return (numbers, names.count)
+  }
+
+  /// The least largest mean load over all mixtures of plans, from below and to 1 part in 10⁵: the largest least weighted
+  /// load over all weights. It is concave in the weights, so each is found by golden sections, within the best of those
+  /// after it.
+  ///
+  /// - Parameter plans: the loads of every plan.
+  static func leastMeanLoad(_ plans: [[Double]]) -> Double {
+    let used = (plans.first ?? []).indices.filter { load in plans.contains { $0[load] > 0 } }
+    guard !plans.isEmpty, !used.isEmpty else { return plans.isEmpty ? .infinity : 0 }
+    var weights = used.map { _ in 0.0 }
+    func best(_ place: Int, left: Double) -> Double {
+      guard place < used.count - 1 else {
+        weights[place] = left
+        var least = Double.infinity
+        for plan in plans {
+          var sum = 0.0
+          for (load, weight) in zip(used, weights) { sum += weight * plan[load] }
+          least = min(least, sum)
+        }
+        return least
+      }
+      func value(_ weight: Double) -> Double {
+        weights[place] = weight
+        return best(place + 1, left: left - weight)
+      }
+      let golden = 0.6180339887498949
+      var (low, high) = (0.0, left)
+      var (one, two) = (high - golden * (high - low), low + golden * (high - low))
+      var (atOne, atTwo) = (value(one), value(two))
+      var most = max(atOne, atTwo)
+      for _ in 0..<32 {
+        if atOne < atTwo {
+          (low, one, atOne) = (one, two, atTwo)
+          two = low + golden * (high - low)
+          atTwo = value(two)
+        } else {
+          (high, two, atTwo) = (two, one, atOne)
+          one = high - golden * (high - low)
+          atOne = value(one)
+        }
+        most = max(most, atOne, atTwo)
+      }
+      return most
+    }
+    return best(0, left: 1)
+  }
+
+  /// Whether no mixture has a smaller largest mean load than that of the plans `mixed`. The proof are weights under which
+  /// these plans are equal and no plan is better, and which are 0 for loads below the largest.
+  static func isLeast(_ load: Double, _ mixed: [[Double]], among plans: [[Double]], largest: [Int]) -> Bool {
+    (1..<(1 << largest.count)).contains { set in
+      let loads = largest.indices.filter { set & (1 << $0) != 0 }.map { largest[$0] }
+      guard loads.count == mixed.count else { return false }
+      var rows = mixed.dropLast().map { plan in loads.map { plan[$0] - (mixed.last?[$0] ?? 0) } + [0] }
+      rows.append(loads.map { _ in 1 } + [1])
+      guard let weights = solved(rows), weights.allSatisfy({ $0 > -1e-9 }) else { return false }
+      let least = plans.map { plan in zip(loads, weights).reduce(0) { $0 + $1.1 * plan[$1.0] } }.min() ?? 0
+      return least >= load * (1 - 3e-9)
+    }
+  }
+
+  /// Solves linear equations, each row with its right side last; nil if they have not exactly one solution.
+  private static func solved(_ equations: [[Double]]) -> [Double]? {
+    var rows = equations
+    for pivot in rows.indices {
+      guard let row = (pivot..<rows.count).max(by: { abs(rows[$0][pivot]) < abs(rows[$1][pivot]) }),
+        abs(rows[row][pivot]) > 1e-12
+      else { return nil }
+      rows.swapAt(pivot, row)
+      for other in rows.indices where other != pivot {
+        let factor = rows[other][pivot] / rows[pivot][pivot]
+        for column in pivot...rows.count { rows[other][column] -= factor * rows[pivot][column] }
+      }
+    }
+    return rows.indices.map { rows[$0][rows.count] / rows[$0][$0] }
   }
 
   /// The least of all that a one-shot program pays with `runs` inferences after the first, for each of `runs`.

@@ -153,4 +153,35 @@ struct PipelinedSessionsTests {
     }
     #expect("\(try #require(error))".contains("pulled out"))
   }
+
+  /// Three threads take turns at two plans, each of which keeps its own device busy.
+  @Test func inferencesAlternateBetweenPlansByTheirShares() throws {
+    let counts = Mutex(["cpu": 0, "gpu:0": 0])
+    func counting(_ id: String, _ kind: DeviceInfo.Kind) -> MeetingDevice {
+      MeetingDevice(id, kind: kind) { counts.withLock { $0[id, default: 0] += 1 } }
+    }
+    let (cpu, gpu) = (counting("cpu", .cpu), counting("gpu:0", .discreteGPU))
+    let context = try chain(VirtualClock(), devices: [cpu, gpu])
+    let models = try ["gpu:0", "cpu"].map { id in
+      var request = PlanRequest(units: .devices(["cpu", "gpu:0"]))
+      for layer in 0..<3 { request.pins["layer \(layer)"] = id }
+      let solution = try context.planner.problem(context.graph, request).solve()
+      return try context.compile(solution, precision: .automatic, threads: 1)
+    }
+    let expected = try models[1].makeSession().run(chainInputs)[0].floats
+    counts.withLock { $0 = [:] }
+    let pipeline = try PipelinedSessions([(models[0], 2.0 / 3), (models[1], 1.0 / 3)], inFlight: 3)
+    let answers = Mutex<[[Float]]>([])
+    try pipeline.run { (_, session) throws(RuntimeError) in
+      let answer = try session.run(chainInputs)[0].floats
+      return answers.withLock {
+        $0.append(answer)
+        return $0.count < 60
+      }
+    }
+    let (onGPU, onCPU) = counts.withLock { ($0["gpu:0", default: 0], $0["cpu", default: 0]) }
+    #expect(onGPU + onCPU == answers.withLock { $0.count } && onCPU > 0)
+    #expect(abs(Double(onGPU) - Double(onGPU + onCPU) * 2 / 3) < 1, "\(onGPU) and \(onCPU)")
+    #expect(answers.withLock { $0 }.allSatisfy { $0 == expected })
+  }
 }

@@ -78,6 +78,9 @@ struct PlanText {
       if let bottleneck = solution.bottleneck {
         table.add("bottleneck", "\(bottleneck.resource), \(HumanReadable.seconds(bottleneck.seconds)) for each frame")
       }
+      for (index, line) in (solution.mixture?.text ?? "").wrapped(to: width - 20).enumerated() where !line.isEmpty {
+        table.add(index == 0 ? "plans" : "", line)
+      }
       table.add("one inference", "\(HumanReadable.seconds(plan.predicted)) when nothing else runs")
     }
     if let joules = solution.joules, plan.goal == .sustained {

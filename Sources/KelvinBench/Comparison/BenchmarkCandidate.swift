@@ -1,3 +1,4 @@
+import KelvinBasics
 import KelvinDevices
 import KelvinGraph
 import KelvinMeasurements
@@ -56,7 +57,8 @@ final class BenchmarkCandidate {
 
   /// The devices that run nodes, in the machine's order.
   var devices: [DeviceInfo] {
-    context.inventory.devices(named: context.nodesByDevice(explanation.solution.placement).keys).map(\.info)
+    let placements = explanation.solution.mixture?.plans.map(\.placement) ?? [explanation.solution.placement]
+    return context.inventory.devices(named: placements.flatMap { context.nodesByDevice($0).keys }.uniqued).map(\.info)
   }
 
   /// The resource that each device keeps busy, as the cost model defines it.
@@ -91,6 +93,18 @@ final class BenchmarkCandidate {
     try context.compile(
       solution, precision: configuration.request.precision, threads: threads, isDeterministic: isDeterministic,
       observer: .init(isCancelled: { [cancellation] in cancellation?.isCancelled ?? false }))
+  }
+
+  /// Compiles the plans between which inferences in flight alternate, each with its share.
+  func compiledMixture() throws(RuntimeError) -> [(model: CompiledModel, share: Double)] {
+    guard let mixture = explanation.solution.mixture else { return [(ready.model, 1)] }
+    return try mixture.plans.map { plan throws(RuntimeError) in
+      let model = try context.compile(
+        Placement(plan), precision: configuration.request.precision, threads: threads,
+        isDeterministic: isDeterministic,
+        observer: .init(isCancelled: { [cancellation] in cancellation?.isCancelled ?? false }))
+      return (model, plan.share)
+    }
   }
 
   /// Compiles another variant of a stream.

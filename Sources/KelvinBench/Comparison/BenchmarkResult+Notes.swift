@@ -57,6 +57,11 @@ extension BenchmarkResult {
     if !pipeline.attempts.isEmpty {
       text += " (tried " + pipeline.attempts.map { "\($0.inFlight): \(rate($0.rate))" }.joined(separator: ", ") + ")"
     }
+    if let shares = pipeline.shares {
+      text +=
+        "; \(shares.count) plans share the frames, "
+        + shares.map { HumanReadable.percent($0, decimals: 0) }.joined(separator: ", ")
+    }
     if let bottleneck = pipeline.bottleneck, bottleneck.seconds > 0 {
       text +=
         "; by the plan \(bottleneck.resource) is the bottleneck, with \(HumanReadable.seconds(bottleneck.seconds)) a"

@@ -46,6 +46,8 @@ package struct ConfigurationResult: Sendable {
     package var attempts: [Attempt]
     /// The plan's prediction of the busiest resource and of its seconds for each frame.
     package var bottleneck: Bottleneck?
+    /// The shares of the plans between which inferences alternate, by falling share; nil for one plan.
+    package var shares: [Double]?
   }
 
   /// The frames that one plan of a governor's ladder answered.

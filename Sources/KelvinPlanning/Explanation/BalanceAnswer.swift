@@ -1,4 +1,4 @@
-/// The answer for a pipelined goal: the placement with the least largest load, and the load with each node elsewhere.
+/// The answer for a pipelined goal: the placements with the least largest load, and the load with each node elsewhere.
 struct BalanceAnswer {
   private let problem: PlanningProblem
   private let loads: Loads
@@ -16,18 +16,37 @@ struct BalanceAnswer {
 
   func solve() throws(PlanningError) -> (solution: PlanSolution, found: BalanceSearch.Found) {
     let found = try BalanceSearch(loads, budget: budget).run()
-    var solution = solution(found.plan, found.isExact ? .exact : .approximate, found.lowerBound)
+    var solution = solution(
+      found.plan, in: found.mixture, found.isExact ? .exact : .approximate, found.lowerBound)
     solution.searchStates = found.states
     return (solution, found)
   }
 
+  /// - Parameter mixture: the plans that are better than `plan`, which then sets the rate.
   private func solution(
-    _ plan: BalancedPlan, _ method: PlanSolution.Method, _ lowerBound: Double
+    _ plan: BalancedPlan, in mixture: BalancedMixture? = nil, _ method: PlanSolution.Method, _ lowerBound: Double
   ) -> PlanSolution {
+    let seconds = mixture?.loads ?? plan.loads
+    let peak = mixture?.peak ?? plan.peak
     var solution = plan.evaluation.solution(
-      index, plan.placement, method: method, lowerBound: lowerBound, objective: plan.peak)
-    if plan.peak > 0 { solution.framesPerSecond = 1 / plan.peak }
-    solution.limitedBy = plan.loads.indices.max { plan.loads[$0] < plan.loads[$1] }.map(loads.name)
+      index, plan.placement, method: method, lowerBound: lowerBound, objective: peak)
+    if peak > 0 { solution.framesPerSecond = 1 / peak }
+    solution.limitedBy = seconds.indices.max { seconds[$0] < seconds[$1] }.map(loads.name)
+    guard let mixture else { return solution }
+    let parts = mixture.parts.map { part in
+      let alone = part.plan.evaluation.solution(index, part.plan.placement, method: method, lowerBound: lowerBound)
+      return (share: part.share, alone: alone)
+    }
+    solution.mixture = PlanMixture(
+      plans: parts.map { .init(share: $0.share, placement: $0.alone.placement, transfers: $0.alone.transfers) },
+      singlePlanSeconds: plan.peak)
+    solution.joules = parts.reduce(0) { sum, part in
+      guard let sum, let joules = part.alone.joules else { return nil }
+      return sum + part.share * joules
+    }
+    if let most = index.resourceNames.indices.max(by: { seconds[$0] < seconds[$1] }) {
+      solution.bottleneck = Bottleneck(resource: index.resourceNames[most], seconds: seconds[most])
+    }
     return solution
   }
 
@@ -68,7 +87,7 @@ struct BalanceAnswer {
         guard let moved = try? BalanceSearch(loads.over(pinned), budget: budget / Self.mostSearchedAgain).run() else {
           continue
         }
-        elsewhere.totals[node * count + device] = moved.plan.peak
+        elsewhere.totals[node * count + device] = moved.peak
         elsewhere.isExact = elsewhere.isExact && moved.isExact
         elsewhere.plans.append((node, device, moved.plan))
       }

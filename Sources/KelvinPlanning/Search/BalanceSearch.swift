@@ -14,27 +14,65 @@ struct BalancedPlan {
   }
 }
 
-/// Finds the placement with the least largest load.
+/// Plans between which the frames of a stream alternate.
+struct BalancedMixture {
+  /// The plans with their shares of the frames, by falling share; the shares sum to 1.
+  let parts: [(plan: BalancedPlan, share: Double)]
+  /// The mean load of a frame on every resource.
+  let loads: [Double]
+  /// The largest mean load.
+  let peak: Double
+  /// The largest share that is taken for a rounding error.
+  private static let leastShare = 1e-6
+
+  /// Creates the mixture of least peak.
+  ///
+  /// - Parameter plans: at least one, each with a load above 0.
+  init(of plans: [BalancedPlan]) {
+    var game = MatrixGame(loads: plans[0].loads.count)
+    for plan in plans { game.add(plan.loads) }
+    let kept = zip(plans, game.solve().shares).filter { $1 > Self.leastShare }.sorted { $0.1 > $1.1 }
+    let whole = kept.reduce(0) { $0 + $1.1 }
+    parts = kept.map { (plan: $0, share: $1 / whole) }
+    var loads = plans[0].loads.map { _ in 0.0 }
+    for (plan, share) in parts {
+      for load in loads.indices { loads[load] += share * plan.loads[load] }
+    }
+    self.loads = loads
+    peak = loads.max() ?? 0
+  }
+}
+
+/// Finds the placement with the least largest load, and the mixture of placements that is better.
 ///
 /// 1. For weights that sum to 1, the least weighted load is a serial sum, which `LatencySearch` minimizes. It is a
 ///    lower bound of the largest load of every placement. A matrix game over the plans so far gives the next weights,
-///    until the bound no longer rises.
+///    until the bound no longer rises. The game's other player finds the best mixture of these plans.
 /// 2. The best plans so far descend, one node at a time.
 /// 3. If a gap remains and few values are live at once, `LabelSearch` closes it.
 /// 4. If a gap still remains, annealing searches for better plans.
 ///
-/// The result is exact when the plan and the bound agree to 1 part in 10⁹.
+/// The answer is the mixture if it gains at least `leastGain` over the best single plan. It is exact when it agrees with
+/// the bound, which holds for mixtures too, to 1 part in 10⁹.
 struct BalanceSearch {
   struct Found {
+    /// The best single plan.
     var plan: BalancedPlan
+    /// Nil when one plan serves all frames.
+    var mixture: BalancedMixture?
     var lowerBound: Double
     var isExact: Bool
     /// The weights that give the best bound.
     var weights: [Double]
     var states: Int
+
+    /// The largest load of the answer.
+    var peak: Double { mixture?.peak ?? plan.peak }
   }
 
   static let tolerance = 1e-9
+  /// The least relative gain of a mixture over a single plan. Each further plan takes memory and time to load.
+  static let leastGain = 0.01
   private static let rounds = 48
   /// The number of plans that descend.
   private static let descended = 3
@@ -87,6 +125,16 @@ struct BalanceSearch {
       weights = next.weights
     }
     guides.sort { $0.bound > $1.bound }
+    if let last,
+      bound < (1 - Self.leastGain)
+        * (plans.contains { $0.peak <= 0 } || plans.isEmpty ? 0 : BalancedMixture(of: plans).peak)
+    {
+      // The bounds of a large graph are loose where each search had little time.
+      let search = LatencySearch(loads.weighted(by: guides[0].weights), budget: budget, frontier: frontier)
+      let found = try search.placement(seconds: search.index.seconds, after: last, isPolished: false)
+      bound = max(bound, found.lowerBound)
+      states += found.states
+    }
     guard var best = descend(plans, weights: guides[0].weights) else {
       throw failure ?? PlanningError(.infeasible, "problem", "no plan was found within the search limits")
     }
@@ -98,7 +146,6 @@ struct BalanceSearch {
       if let plan = answer.better {
         let fits = MemoryLimits(index, frontier).firstExcess(plan.placement, plan.evaluation) == nil
         if fits { best = plan }
-        if answer.isComplete, !fits { bound = max(bound, plan.peak * (1 - Self.tolerance)) }
         isExact = answer.isComplete && fits
       } else {
         isExact = answer.isComplete
@@ -111,8 +158,16 @@ struct BalanceSearch {
       best = annealed.plan
       states += annealed.steps
     }
+    var mixture = best.peak > 0 ? BalancedMixture(of: plans + [best]) : nil
+    if let found = mixture {
+      let gains = found.peak < (1 - Self.leastGain) * best.peak
+      let fits = MemoryLimits(index, frontier).fitTogether(found.parts.map(\.plan.placement))
+      if !gains || !fits { mixture = nil }
+    }
+    let peak = mixture?.peak ?? best.peak
+    isExact = peak - bound <= Self.tolerance * peak
     return Found(
-      plan: best, lowerBound: isExact ? best.peak : bound, isExact: isExact, weights: guides[0].weights,
+      plan: best, mixture: mixture, lowerBound: isExact ? peak : bound, isExact: isExact, weights: guides[0].weights,
       states: states)
   }
 

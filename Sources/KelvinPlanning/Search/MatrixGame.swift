@@ -1,5 +1,6 @@
-/// Finds the weights that maximize the least weighted load of several plans. This matrix game is solved as the linear
-/// program `max Σ y  where  Σ_k y_k L_ki ≤ 1, y ≥ 0`, whose multipliers, scaled to sum to 1, are the weights.
+/// Finds the shares of several plans with the least largest mean load, and the weights with the largest least weighted
+/// load, which is equal. This matrix game is solved as the linear program `max Σ y  where  Σ_k y_k L_ki ≤ 1, y ≥ 0`.
+/// Scaled to sum to 1, `y` are the shares and its multipliers the weights.
 struct MatrixGame {
   private var plans: [[Double]] = []
   private let loads: Int
@@ -11,8 +12,9 @@ struct MatrixGame {
   /// - Parameter plan: the loads of a plan, not all zero.
   mutating func add(_ plan: [Double]) { plans.append(plan) }
 
-  /// - Returns: the weights, and the least weighted load under them.
-  func solve() -> (weights: [Double], value: Double) {
+  /// - Returns: the weights, the least weighted load under them, and the share of each plan; at most as many shares as
+  ///   loads are above 0.
+  func solve() -> (weights: [Double], value: Double, shares: [Double]) {
     let scale = plans.lazy.compactMap { $0.max() }.min() ?? 1
     let columns = plans.count + loads
     var rows = (0..<loads).map { load in
@@ -43,9 +45,13 @@ struct MatrixGame {
     }
     let multipliers = (0..<loads).map { max(0, reduced[plans.count + $0]) }
     let sum = multipliers.reduce(0, +)
-    guard sum > 0 else { return (Array(repeating: 1 / Double(loads), count: loads), 0) }
+    var shares = Array(repeating: 0.0, count: plans.count)
+    for (row, column) in basis.enumerated() where column < plans.count { shares[column] = max(0, rows[row][columns]) }
+    let whole = shares.reduce(0, +)
+    if whole > 0 { shares = shares.map { $0 / whole } }
+    guard sum > 0 else { return (Array(repeating: 1 / Double(loads), count: loads), 0, shares) }
     let weights = multipliers.map { $0 / sum }
     let value = plans.map { plan in zip(plan, weights).reduce(0) { $0 + $1.0 * $1.1 } }.min() ?? 0
-    return (weights, value)
+    return (weights, value, shares)
   }
 }

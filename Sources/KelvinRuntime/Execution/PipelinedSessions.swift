@@ -4,30 +4,40 @@ import KelvinBasics
 import KelvinDevices
 import Synchronization
 
-/// Several inferences of one model in flight, each with a session and a thread of its own, so that devices with
-/// separate hardware work at the same time.
+/// Several inferences of one model in flight, each with a thread of its own, so that devices with separate hardware work
+/// at the same time.
 ///
 /// While one inference waits for a GPU, another runs its part on the CPU. Devices of the same resource gain nothing.
+/// Inferences may alternate between several plans of the model; each thread has a session of each plan.
 package final class PipelinedSessions {
   /// A session with one owner at a time: the worker that runs it.
   private struct Owned: @unchecked Sendable {
     let session: Session
   }
 
-  package let model: CompiledModel
-  private let sessions: [Owned]
+  /// By thread, a session of each plan.
+  private let sessions: [[Owned]]
+  private let shares: [Double]
 
   /// The number of inferences in flight.
   package var inFlight: Int { sessions.count }
 
-  /// - Parameter inFlight: at least 1.
+  /// - Parameters:
+  ///   - plans: the compiled plans of one model, at least one, each with its share of the inferences.
+  ///   - inFlight: at least 1.
   /// - Throws: `device` if a device has not enough memory for that many sessions.
-  package init(_ model: CompiledModel, inFlight: Int) throws(RuntimeError) {
-    precondition(inFlight > 0, "a pipeline has at least one inference in flight")
-    self.model = model
-    var sessions: [Owned] = []
-    for _ in 0..<inFlight { sessions.append(Owned(session: try model.makeSession())) }
+  package init(_ plans: [(model: CompiledModel, share: Double)], inFlight: Int) throws(RuntimeError) {
+    precondition(inFlight > 0 && !plans.isEmpty, "a pipeline has a plan, and at least one inference in flight")
+    shares = plans.map(\.share)
+    var sessions: [[Owned]] = []
+    for _ in 0..<inFlight {
+      sessions.append(try plans.map { plan throws(RuntimeError) in Owned(session: try plan.model.makeSession()) })
+    }
     self.sessions = sessions
+  }
+
+  package convenience init(_ model: CompiledModel, inFlight: Int) throws(RuntimeError) {
+    try self.init([(model, 1)], inFlight: inFlight)
   }
 
   /// Calls `body` repeatedly with every session, each on a thread of its own, until it returns false; returns when
@@ -41,16 +51,16 @@ package final class PipelinedSessions {
   package func run(
     watch: () -> Void = {}, _ body: @escaping @Sendable (_ worker: Int, Session) throws(RuntimeError) -> Bool
   ) throws(RuntimeError) {
-    let state = State()
+    let state = State(ShareTurns(shares))
     var threads: [WorkerThread] = []
     for (index, owned) in sessions.enumerated() {
       let thread = WorkerThread {
-        state.work { () throws(RuntimeError) in try body(index, owned.session) }
+        state.work { plan throws(RuntimeError) in try body(index, owned[plan].session) }
       }
       if let thread { threads.append(thread) }
     }
     // If no thread can be started, the calling thread does the work.
-    if threads.isEmpty { state.work { () throws(RuntimeError) in try body(0, sessions[0].session) } }
+    if threads.isEmpty { state.work { plan throws(RuntimeError) in try body(0, sessions[0][plan].session) } }
     for _ in threads { while state.ended.wait(timeout: .now() + Self.interval) == .timedOut { watch() } }
     for thread in threads { thread.join() }
     if let error = state.failure.withLock({ $0 }) { throw error }
@@ -63,16 +73,44 @@ package final class PipelinedSessions {
     let failure = Mutex<RuntimeError?>(nil)
     let hasFailed = Atomic(false)
     let ended = DispatchSemaphore(value: 0)
+    private let turns: Mutex<ShareTurns>
 
-    func work(_ body: () throws(RuntimeError) -> Bool) {
+    init(_ turns: ShareTurns) { self.turns = Mutex(turns) }
+
+    func work(_ body: (_ plan: Int) throws(RuntimeError) -> Bool) {
       do throws(RuntimeError) {
-        while !hasFailed.load(ordering: .relaxed), try body() {}
+        while !hasFailed.load(ordering: .relaxed), try body(turns.withLock { $0.next() }) {}
       } catch {
         failure.withLock { $0 = $0 ?? error }
         hasFailed.store(true, ordering: .relaxed)
       }
       ended.signal()
     }
+  }
+}
+
+/// Gives inferences to plans so that each keeps its share: the next one goes to the plan that is furthest behind.
+///
+/// After any number of inferences `n`, a plan with share `s` has received less than one inference more or fewer than
+/// `n s` if there are two plans.
+struct ShareTurns {
+  private let shares: [Double]
+  /// The inferences that each plan is behind.
+  private var deficits: [Double]
+
+  /// - Parameter shares: at least one; they sum to 1.
+  init(_ shares: [Double]) {
+    self.shares = shares
+    deficits = shares.map { _ in 0 }
+  }
+
+  /// - Returns: the index of the plan of the next inference.
+  mutating func next() -> Int {
+    for plan in shares.indices { deficits[plan] += shares[plan] }
+    var behind = 0
+    for plan in shares.indices where deficits[plan] > deficits[behind] { behind = plan }
+    deficits[behind] -= 1
+    return behind
   }
 }
 

@@ -13,6 +13,11 @@ package struct Placement: Sendable {
     transfers = solution.transfers
   }
 
+  package init(_ share: PlanMixture.Share) {
+    devices = share.placement
+    transfers = share.transfers
+  }
+
   /// Takes the devices of a saved plan; the copies are determined again.
   package init(saved plan: Plan) {
     devices = plan.placement
