@@ -139,8 +139,8 @@ public struct Advisor: Hashable, Sendable {
     var base = base
     let planned = base.plan
     base.plan = nil
-    let cores = MachineDescription(SystemFiles()).logicalCores
-    let counts = sequence(first: 1) { $0 * 2 }.prefix { $0 < cores } + [max(cores, 1)]
+    let cores = defaultThreadCount
+    let counts = sequence(first: 1) { $0 * 2 }.prefix { $0 < cores } + [cores]
     var candidates: [Benchmark.Configuration] = []
     for units in units.isEmpty ? ComputeUnits.comparable : units {
       let devices = try ModelError.wrapping { try units.selection.devices(in: deviceInventory) }

@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -31,6 +32,15 @@ import Testing
       #expect(found.isDisjoint(with: drivers), "\(arguments): \(found.intersection(drivers))")
     }
     #expect(libraries(["devices"]).isSuperset(of: drivers))
+  }
+
+  @Test func boundProcessPredictsWithOneThreadAndSaysWhy() {
+    let result = Kelvin.run(["devices"], shell: "taskset -p -c $(taskset -p -c $$ | sed 's/.*: //; s/[-,].*//') $$ >&2")
+    #expect(result.status == 0, "\(result)")
+    let text = result.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    let processors = Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+    let line = "Threads: 1 of \(processors) processors by default, because of this process's affinity mask"
+    #expect(text.contains(line) == (processors > 1), "\(result.output)")
   }
 
   @Test func excludedCPUIsAnErrorWithARemedy() {

@@ -37,4 +37,15 @@ struct MachineTests {
     #expect(FixtureTree.reading(Machines.cloudGuest) { MachineDescription($0) }.isVirtualised)
     #expect(MachineDescription(FixtureTree.nothing).processor == "unknown")
   }
+
+  @Test("a quota is part of the description, and leaves the number of cores as it is")
+  func quota() {
+    let container = Machines.intelLaptop.merging([
+      "proc/self/cgroup": "0::/box\n", "sys/fs/cgroup/box/cpu.max": "100000 100000\n",
+    ]) { _, new in new }
+    let machine = FixtureTree.reading(container) { MachineDescription($0) }
+    #expect(machine.logicalCores == 2 && machine.workingCores == 1)
+    #expect(machine.summary.hasSuffix(", 1 core usable (quota of 1.00 processor)"))
+    #expect(FixtureTree.reading(Machines.intelLaptop) { MachineDescription($0) }.usableCores == nil)
+  }
 }

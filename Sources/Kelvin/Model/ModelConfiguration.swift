@@ -13,7 +13,7 @@ public struct ModelConfiguration: Hashable, Sendable {
   public var optimizationHints = OptimizationHints()
   /// The minimum precision of the computation.
   public var precision: ComputePrecision = .automatic
-  /// The number of CPU threads; nil for one per core.
+  /// The number of CPU threads; nil for one per core that the process may use.
   public var threadCount: Int?
   /// Whether it is an error if no requested unit supports an operation, or if a device is lost, hangs or runs out of
   /// memory. Otherwise the operation runs on the CPU or another device.

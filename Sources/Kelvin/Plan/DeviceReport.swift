@@ -24,6 +24,10 @@ package struct DeviceReport {
     package let reason: String
     /// The self-tests that its driver failed. Nodes that need them run on other devices.
     package let failedSelfTests: [String]
+    /// The default number of threads; nil for devices other than the processor.
+    package let threads: Int?
+    /// The reason why it is less than the number of processors; nil if it is not.
+    package let threadLimit: String?
     /// Whether the device computes on the CPU, and is used only if it is named.
     package var isSoftware: Bool { kind == DeviceInfo.Kind.software.rawValue }
 
@@ -40,6 +44,9 @@ package struct DeviceReport {
       reason = listing.reason
       if let cache, let trust = listing.device?.trust { trust.recall(cache.blobs(info)) }
       failedSelfTests = listing.device?.trust?.faults ?? []
+      let isProcessor = info.kind == .cpu
+      threads = isProcessor ? defaultThreadCount : nil
+      threadLimit = isProcessor ? MachineProcessors().limit : nil
     }
   }
 
@@ -52,6 +59,15 @@ package struct DeviceReport {
   package init() {
     let cache = CacheDirectory.standard.map { CompiledCache(CacheDirectory($0), kelvinVersion: kelvinVersion) }
     rows = deviceInventory.listings.map { Row($0, cache) }
+  }
+
+  /// Returns the default number of threads, if it is less than the number of processors, and the reason.
+  package static func threads() -> String? {
+    let processors = MachineProcessors()
+    return processors.limit.map { limit in
+      "Threads: \(processors.usable) of \(processors.online) processors by default, because of this process's \(limit);"
+        + " --threads sets another number"
+    }
   }
 
   /// Returns the sources of thermal data and their current readings as lines.

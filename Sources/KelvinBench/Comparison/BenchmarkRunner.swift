@@ -78,7 +78,7 @@ package final class BenchmarkRunner {
     expectPhases()
     let load =
       try options.backgroundLoad?(workload.otherLoad)
-      ?? SyntheticLoad(workload.otherLoad, subject.context.inventory, processors: max(1, machine.logicalCores))
+      ?? SyntheticLoad(workload.otherLoad, subject.context.inventory, processors: machine.workingCores)
     if !workload.otherLoad.isEmpty { try load.start() }
     companions = load.processes
     defer { load.stop() }

@@ -47,7 +47,8 @@ struct IndexCommand: ParsableCommand, ModelCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The number of images processed at a time. (default: the number of cores)", valueName: "n"))
+      "The number of images processed at a time. (default: the number of cores that the process may use)",
+      valueName: "n"))
   var workers: Int?
 
   @OptionGroup var curves: CurvesOption

@@ -22,7 +22,8 @@ struct ModelOptions: ParsableArguments {
   var precision: ComputePrecision = .automatic
 
   @Option(
-    help: ArgumentHelp("The number of threads of the CPU device. (default: all cores)", valueName: "n"),
+    help: ArgumentHelp(
+      "The number of threads of the CPU device. (default: all cores that the process may use)", valueName: "n"),
     transform: threadCount)
   var threads: Int?
 

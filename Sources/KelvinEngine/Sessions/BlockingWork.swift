@@ -1,5 +1,4 @@
 import Dispatch
-import FoundationEssentials
 import KelvinBasics
 package import KelvinFeatures
 package import KelvinRuntime
@@ -141,5 +140,5 @@ package enum BlockingWork {
   }
 }
 
-/// The number of cores that this process may use.
-package let defaultThreadCount = max(1, ProcessInfo.processInfo.activeProcessorCount)
+/// The number of processors that this process may use.
+package let defaultThreadCount = MachineProcessors().usable

@@ -16,6 +16,10 @@ package struct MachineDescription: Sendable, Hashable, Codable {
   package var isVirtualised: Bool
   /// The power source at the start of the measurement; nil in documents without it.
   package var powerSource: PowerSource?
+  /// The number of processors that the process could use, if fewer than all.
+  package var usableCores: Int?
+  /// The reason why fewer are usable: `affinity mask`, `quota of 1.5 processors`. Nil if all processors were usable.
+  package var coreLimit: String?
 
   package init(
     processor: String, architecture: String, logicalCores: Int, memoryBytes: Int, kernel: String, isVirtualised: Bool,
@@ -34,16 +38,16 @@ package struct MachineDescription: Sendable, Hashable, Codable {
   package init(_ files: SystemFiles) {
     let cpuinfo = files.text("proc/cpuinfo", limit: 16 << 20) ?? ""
     var fields: [String: String] = [:]
-    var processors = 0
+    var listed = 0
     for line in cpuinfo.split(separator: "\n") {
       let parts = line.split(separator: ":", maxSplits: 1)
       guard let name = parts.first.map({ SystemFiles.trimmed(String($0)) }) else { continue }
-      if name == "processor" { processors += 1 }
+      if name == "processor" { listed += 1 }
       if fields[name] == nil { fields[name] = parts.count > 1 ? SystemFiles.trimmed(String(parts[1])) : "" }
     }
     let board = files.text("proc/device-tree/model") ?? fields["Model"]
     processor = fields["model name"] ?? fields["Hardware"] ?? board ?? "unknown"
-    logicalCores = processors
+    logicalCores = listed
     kernel = files.text("proc/sys/kernel/osrelease") ?? "unknown"
     architecture = Self.hostArchitecture
     let memory = (files.text("proc/meminfo") ?? "").split(separator: "\n").first { $0.hasPrefix("MemTotal:") }
@@ -56,19 +60,25 @@ package struct MachineDescription: Sendable, Hashable, Codable {
       flags.contains("hypervisor") || files.text("sys/hypervisor/type") != nil
       || hypervisors.contains { vendor.contains($0) }
     powerSource = PowerSource(files)
+    let processors = files.processors(of: logicalCores)
+    coreLimit = processors.limit
+    usableCores = coreLimit == nil ? nil : processors.usable
   }
 
   /// The description that does not depend on memory, kernel or power supply: `Intel(R) Xeon(R) …, 2 cores`.
   package var hardware: String { "\(processor), \(logicalCores == 1 ? "1 core" : "\(logicalCores) cores")" }
 
-  /// One line for people: `Intel(R) Xeon(R) …, 2 cores, 7.8 GiB, Linux 6.1.0, virtual machine`, with `on battery` if
-  /// applicable.
+  /// One line for people: `Intel(R) Xeon(R) …, 2 cores, 7.8 GiB, Linux 6.1.0, virtual machine`, with `on battery` and
+  /// `1 core usable (affinity mask)` if applicable.
   package var summary: String {
     var parts = [hardware]
     if memoryBytes > 0 { parts.append(HumanReadable.bytes(memoryBytes)) }
     parts.append("Linux \(kernel)")
     if isVirtualised { parts.append("virtual machine") }
     if powerSource == .battery { parts.append("on battery") }
+    if let coreLimit, let usableCores {
+      parts.append("\(usableCores == 1 ? "1 core" : "\(usableCores) cores") usable (\(coreLimit))")
+    }
     return parts.joined(separator: ", ")
   }
 
@@ -80,6 +90,9 @@ package struct MachineDescription: Sendable, Hashable, Codable {
     case .battery, nil: summary
     }
   }
+
+  /// The number of processors that the process can use at a time, at least 1.
+  package var workingCores: Int { max(1, usableCores ?? logicalCores) }
 
   /// The architecture for which this binary was built.
   package static var hostArchitecture: String {

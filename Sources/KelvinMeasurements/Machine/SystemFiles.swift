@@ -1,5 +1,5 @@
 import Glibc
-import KelvinBasics
+package import KelvinBasics
 
 /// Read access to the kernel's text files below a root: "/" on a machine, a fixture folder in a test.
 package struct SystemFiles: Sendable, Hashable {
@@ -60,6 +60,13 @@ package struct SystemFiles: Sendable, Hashable {
   package var peakResidentBytes: Int? {
     let line = text("proc/self/status")?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
     return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }.map { $0 << 10 }
+  }
+
+  /// Returns the processors that this process may use.
+  ///
+  /// - Parameter listed: the processors of a fixture.
+  package func processors(of listed: Int) -> MachineProcessors {
+    isMachine ? MachineProcessors() : MachineProcessors(root: root, online: max(1, listed))
   }
 
   package func integer(_ path: String) -> Int? { text(path, limit: 4096).flatMap { Int($0) } }

@@ -70,8 +70,7 @@ package final class BackgroundLoadProcess: BackgroundLoad {
       }
     }
     return try ModelError.wrapping {
-      let cores = max(1, MachineDescription(SystemFiles()).logicalCores)
-      let work = try SyntheticLoad(load, deviceInventory, processors: cores)
+      let work = try SyntheticLoad(load, deviceInventory, processors: defaultThreadCount)
       work.start()
       ready()
       while let told = signal() {

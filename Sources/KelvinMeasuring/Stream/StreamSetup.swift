@@ -60,7 +60,7 @@ struct StreamSetup: Sendable {
     if loaded.options.isDeterministic || loaded.graphs.count != 1 { ways = [ways[0]] }
     let trial = try StreamTrial(
       ways, in: loaded.context, inputs: try loaded.syntheticTensors(for: loaded.shown, seed: 0),
-      framesPerSecond: options.framesPerSecond, cores: defaultThreadCount,
+      framesPerSecond: options.framesPerSecond, cores: MachineDescription(SystemFiles()).logicalCores,
       on: envelope, clock: clock, cancellation: cancellation,
       compile: { way in
         try loaded.context.compile(
