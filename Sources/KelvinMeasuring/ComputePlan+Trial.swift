@@ -10,7 +10,7 @@ extension ComputePlan {
     { loaded, graph, explanation in
       try PlanTrial.run(
         graph.context, explanation, graph.options.request, inputs: try loaded.syntheticTensors(for: graph, seed: seed)
-      ).map { TrialOutcome($0.record, isDisturbed: $0.hasDisturbedRounds, solution: $0.solution) }
+      ).map { TrialOutcome($0.record, solution: $0.solution) }
     }
   }
 

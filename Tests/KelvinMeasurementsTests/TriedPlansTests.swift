@@ -40,6 +40,24 @@ struct TriedPlansTests {
     #expect(read == merged)
   }
 
+  @Test func disturbedTrialDoesNotReplaceAQuietOne() throws {
+    func profile(_ trial: TriedPlans, isDisturbed: Bool) -> MeasuredProfile {
+      var profile = MeasuredProfile(kelvinVersion: "1", machine: machine)
+      profile.trials = [trial]
+      profile.trials[0].isDisturbed = isDisturbed ? true : nil
+      return profile
+    }
+    let quiet = profile(try trial(single.map { $0 * 0.8 }, single), isDisturbed: false)
+    let disturbed = profile(try trial(single.map { $0 * 1.2 }, single), isDisturbed: true)
+    #expect(try quiet.merging(disturbed).trials == quiet.trials)
+    #expect(try disturbed.merging(quiet).trials == quiet.trials)
+    var later = disturbed
+    later.trials[0].entries[0].seconds *= 2
+    #expect(try disturbed.merging(later).trials == later.trials)
+    let read = try MeasuredProfile(json: try disturbed.json(), document: "copy")
+    #expect(read.trials.first?.isDisturbed == true)
+  }
+
   private let machine = MachineDescription(
     processor: "p", architecture: "x86_64", logicalCores: 2, memoryBytes: 0, kernel: "", isVirtualised: false)
 }

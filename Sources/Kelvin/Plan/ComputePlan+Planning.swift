@@ -11,12 +11,11 @@ extension ComputePlan {
 
   /// The measured plans of a graph and the best of them.
   package struct TrialOutcome {
-    let report: TrialReport
+    let record: TriedPlans
     let solution: PlanSolution
 
-    /// - Parameter isDisturbed: whether other processes took part of some rounds.
-    package init(_ record: TriedPlans, isDisturbed: Bool, solution: PlanSolution) {
-      report = TrialReport(record, isDisturbed: isDisturbed)
+    package init(_ record: TriedPlans, solution: PlanSolution) {
+      self.record = record
       self.solution = solution
     }
   }
@@ -43,11 +42,13 @@ extension ComputePlan {
         var explanation = try graph.explain()
         let hasChoice = loaded.whatIf == nil && graph.options.plan == nil
         let tried = hasChoice ? try trial?(loaded, graph, explanation) : nil
-        if let tried, graph.options.request.goal == .latency {
-          explanation = explanation.adopting(tried.solution, reason: "measured: \(tried.report.record.reason)")
+        let report = tried.map { TrialReport($0.record, after: graph.context.trial(graph.options.request)) }
+        // An earlier trial that decides has been adopted with the explanation.
+        if let tried, report?.earlier == nil, graph.options.request.goal == .latency {
+          explanation = explanation.adopting(tried.solution, reason: "measured: \(tried.record.reason)")
         }
         explanations.append(explanation)
-        trials.append(tried?.report)
+        trials.append(report)
       }
       let notes = try loaded.keep(trials.compactMap { $0?.record })
       return try ComputePlan(loaded, explanations, budget: budget, trials: trials, notes: notes)

@@ -58,7 +58,7 @@ package struct PlanDocument: Encodable, Sendable {
   ) {
     self.budget = budget
     self.trial = trial
-    tried = trial?.record ?? (model.whatIf == nil ? graph.context.trial(model.options.request) : nil)
+    tried = trial?.deciding ?? (model.whatIf == nil ? graph.context.trial(model.options.request) : nil)
     self.explanation = explanation
     self.plan = plan
     request = model.options.request

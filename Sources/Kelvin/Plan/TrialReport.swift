@@ -5,17 +5,22 @@ import KelvinPlanning
 /// The measured times of the plans that were run, next to the predicted times.
 struct TrialReport: Encodable, Sendable {
   let record: TriedPlans
-  /// Whether other processes disturbed some rounds.
-  let isDisturbed: Bool
+  /// The earlier, quiet trial that decides because other processes disturbed this one; nil if this one decides.
+  let earlier: TriedPlans?
+  /// The trial that decides.
+  var deciding: TriedPlans { earlier ?? record }
+  private var isDisturbed: Bool { record.isDisturbed == true }
 
-  init(_ record: TriedPlans, isDisturbed: Bool) {
+  /// - Parameter earlier: the earlier trial of these plans, if there was one.
+  init(_ record: TriedPlans, after earlier: TriedPlans?) {
     self.record = record
-    self.isDisturbed = isDisturbed
+    self.earlier = earlier.flatMap { $0.isAbout(record) && !record.replaces($0) ? $0 : nil }
   }
 
   func encode(to encoder: any Encoder) throws {
     let document: JSONObject = [
-      "chosen": record.entries[record.chosen].label, "reason": record.reason, "disturbed": isDisturbed,
+      "chosen": deciding.entries[deciding.chosen].label, "reason": deciding.reason, "disturbed": isDisturbed,
+      "keepsEarlier": earlier != nil,
       "plans": record.entries.map { entry -> JSONObject in
         [
           "label": entry.label, "predicted": entry.predicted, "measured": entry.seconds,
@@ -41,7 +46,8 @@ struct TrialReport: Encodable, Sendable {
         entry.label, HumanReadable.seconds(entry.predicted), HumanReadable.seconds(entry.seconds),
         (error >= 0 ? "+" : "−") + HumanReadable.percent(abs(error)))
     }
-    var verdict = "Adopted: \(record.reason)."
+    var verdict =
+      earlier.map { "An earlier trial without other load stays: \($0.reason)." } ?? "Adopted: \(record.reason)."
     if goal != .latency {
       verdict =
         "The trial runs one inference at a time; it does not measure the goal \(goal.rawValue), and the plan stays."

@@ -32,7 +32,9 @@ struct PlanChoice {
       reduced.threads = scenario.threads(of: request.threads)
       if let trial = try PlanTrial.run(
         context, planned, reduced, inputs: inputs, budget: budget, clock: clock, companions: companions,
-        observe: observe)
+        observe: observe),
+        // A trial that others disturbed does not replace a quiet one, which decides below.
+        context.trial(request).map({ !$0.isAbout(trial.record) || trial.record.replaces($0) }) ?? true
       {
         explanation = planned.adopting(trial.solution, reason: "measured: \(trial.record.reason)")
         self.trial = trial

@@ -16,9 +16,6 @@ package struct PlanTrial: Sendable {
   /// The plan of each entry of the record.
   private let solutions: [PlanSolution]
 
-  /// Whether too few rounds were undisturbed, so that disturbed ones count as well.
-  package var hasDisturbedRounds: Bool
-
   private static let leastRounds = 7
   package static let usualBudget = 3.0
 
@@ -81,7 +78,7 @@ package struct PlanTrial: Sendable {
         fresh[index].append(try clock.time { try sessions[index].run() })
       }
     }
-    let undisturbed = seconds[0].count
+    let hasDisturbedRounds = seconds[0].count < leastRounds && !disturbed[0].isEmpty
     settle(seconds[0].count >= leastRounds)
     if seconds[0].count < leastRounds {
       for index in seconds.indices { seconds[index] += disturbed[index] }
@@ -93,9 +90,7 @@ package struct PlanTrial: Sendable {
           label, solution.placement, solution.predicted,
           isSingleDevice: singles.contains { $0.placement == solution.placement }
         )
-      }, seconds: seconds)
-    return PlanTrial(
-      record: record, solutions: candidates.map(\.solution),
-      hasDisturbedRounds: undisturbed < leastRounds && !disturbed[0].isEmpty)
+      }, seconds: seconds, isDisturbed: hasDisturbedRounds)
+    return PlanTrial(record: record, solutions: candidates.map(\.solution))
   }
 }

@@ -2,7 +2,8 @@ extension MeasuredProfile {
   /// Merges a newer profile into this one.
   ///
   /// The newer measurement takes precedence, except that a noisy one does not replace a certain one. Measurements with
-  /// another driver, another device of the same id or another version of Kelvin are dropped.
+  /// another driver, another device of the same id or another version of Kelvin are dropped. A trial that others disturbed does not
+  /// replace a quiet one.
   ///
   /// - Parameter acrossMachines: for hypothetical questions only; the result describes `newer`'s machine.
   /// - Throws: `differentMachine` when the processors or core counts differ.
@@ -49,6 +50,7 @@ extension MeasuredProfile {
     merged.models.merge(newer.models) { _, new in new }
     merged.accuracy.merge(newer.accuracy) { _, new in new }
     for trial in newer.trials {
+      if merged.trials.contains(where: { trial.isAbout($0) && !trial.replaces($0) }) { continue }
       merged.trials.removeAll { $0.isAbout(trial) }
       merged.trials.append(trial)
     }
@@ -69,13 +71,6 @@ extension MeasuredProfile {
       devices[index] = both
     }
     devices.sort { $0.id < $1.id }
-  }
-}
-
-extension TriedPlans {
-  /// Whether both compare plans under the same conditions.
-  fileprivate func isAbout(_ other: TriedPlans) -> Bool {
-    graph == other.graph && precision == other.precision && threads == other.threads && devices == other.devices
   }
 }
 

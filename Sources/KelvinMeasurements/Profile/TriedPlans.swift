@@ -40,8 +40,14 @@ package struct TriedPlans: Sendable, Hashable, Codable {
   package var chosen: Int
   /// The reason in words.
   package var reason: String
+  /// Whether other processes disturbed rounds that count; nil in documents without it.
+  package var isDisturbed: Bool?
 
-  package init(graph: String, precision: String, threads: Int, entries: [Entry], chosen: Int, reason: String) {
+  package init(
+    graph: String, precision: String, threads: Int, entries: [Entry], chosen: Int, reason: String,
+    isDisturbed: Bool? = nil
+  ) {
+    self.isDisturbed = isDisturbed
     self.graph = graph
     self.precision = precision
     self.threads = threads
@@ -52,22 +58,36 @@ package struct TriedPlans: Sendable, Hashable, Codable {
 
   /// Chooses from paired rounds: the fastest single device, unless another plan was measured faster.
   ///
-  /// - Parameter seconds: the rounds of each plan; sample i of all plans is from the same round.
+  /// - Parameters:
+  ///   - seconds: the rounds of each plan; sample i of all plans is from the same round.
+  ///   - latencies: the time of each plan, from these and further rounds; nil for the times of these rounds.
+  ///   - isDisturbed: whether other processes disturbed rounds that count.
   /// - Throws: `MeasurementError` when there are no rounds, or not the same number for each plan.
   package init(
     graph: String, precision: String, threads: Int,
     entries: [(label: String, placement: [String: String], predicted: Double, isSingleDevice: Bool)],
-    seconds: [[Double]]
+    seconds: [[Double]], latencies: [LatencyStatistics]? = nil, isDisturbed: Bool = false
   ) throws(MeasurementError) {
-    let entries = try zip(entries, seconds).map { entry, seconds throws(MeasurementError) in
-      let statistics = try LatencyStatistics(seconds)
-      return Entry(
+    let own = try seconds.map { seconds throws(MeasurementError) in try LatencyStatistics(seconds) }
+    let entries = zip(entries, latencies ?? own).map { entry, statistics in
+      Entry(
         label: entry.label, placement: entry.placement, predicted: entry.predicted, seconds: statistics.median,
         interval: statistics.medianInterval, samples: statistics.count, isSingleDevice: entry.isSingleDevice)
     }
     let (chosen, reason) = try Self.choose(entries, seconds)
     self.init(
-      graph: graph, precision: precision, threads: threads, entries: entries, chosen: chosen, reason: reason)
+      graph: graph, precision: precision, threads: threads, entries: entries, chosen: chosen, reason: reason,
+      isDisturbed: isDisturbed ? true : nil)
+  }
+
+  /// Whether both compare plans under the same conditions.
+  package func isAbout(_ other: TriedPlans) -> Bool {
+    graph == other.graph && precision == other.precision && threads == other.threads && devices == other.devices
+  }
+
+  /// Whether this later trial replaces an earlier one of the same plans. A disturbed trial does not replace a quiet one.
+  package func replaces(_ earlier: TriedPlans) -> Bool {
+    isAbout(earlier) && !(isDisturbed == true && earlier.isDisturbed != true)
   }
 
   private static func choose(
