@@ -250,7 +250,7 @@ let package = Package(
     test(
       "KelvinProfilerTests", "KelvinBasics", "KelvinProfiler", "KelvinGraph", "KelvinDevices", "KelvinPlanning",
       "KelvinReference",
-      "KelvinMeasurements", "KelvinRuntime", "KelvinThermal", "TestSupport"),
+      "KelvinMeasurements", "KelvinReport", "KelvinRuntime", "KelvinThermal", "TestSupport"),
     test(
       "KelvinStreamsTests", "KelvinBasics", "KelvinStreams", "KelvinGraph", "KelvinDevices", "KelvinPlanning",
       "KelvinMeasurements", "KelvinThermal", "KelvinRuntime", "TestSupport"),

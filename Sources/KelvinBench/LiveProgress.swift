@@ -1,11 +1,16 @@
 import KelvinMeasurements
 
+/// The phases of a benchmark.
+package enum BenchmarkPhase: Int, MeasurementPhase {
+  case preparation, coldStarts, starts, warm, sustained, agreement
+}
+
 /// Reports the state of a running benchmark to its observer.
 final class LiveProgress {
   private let clock: any MeasurementClock
   private let observe: MeasurementObserver
   private(set) var phase = "preparation"
-  private var estimate: RunEstimate
+  private var estimate: RunEstimate<BenchmarkPhase>
   /// The reported fraction. It never decreases, even if the estimate of the remaining time grows.
   private var fraction = 0.0
   private var rows: [MeasurementProgress.Row] = []
@@ -17,12 +22,12 @@ final class LiveProgress {
   }
 
   /// Sets the expected seconds of a whole phase.
-  func expect(_ phase: RunEstimate.Phase, _ time: EstimatedSeconds) { estimate.expect(phase, time) }
+  func expect(_ phase: BenchmarkPhase, _ time: EstimatedSeconds) { estimate.expect(phase, time) }
 
   /// Returns the seconds that a phase is currently expected to take.
-  func expected(_ phase: RunEstimate.Phase) -> Double { estimate.expected(phase).seconds }
+  func expected(_ phase: BenchmarkPhase) -> Double { estimate.expected(phase).seconds }
 
-  func begin(_ name: String, _ phase: RunEstimate.Phase) {
+  func begin(_ name: String, _ phase: BenchmarkPhase) {
     self.phase = name
     estimate.begin(phase, at: clock.now())
     for index in rows.indices { rows[index].dropped = 0 }

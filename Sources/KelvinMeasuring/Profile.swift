@@ -40,9 +40,11 @@ public struct Profile: Sendable {
     public var layers: Int { run.nodes }
     /// The number of layers that the device cannot run and that ran on another device.
     public var layersElsewhere: Int { run.nodesElsewhere }
-    /// The latency of one inference from the first operation to the last output, with every layer timed.
+    /// The latency of one inference from the first operation to the last output, without layer timers.
     public var latency: LatencySummary { LatencySummary(statistics: run.latency) }
-    /// The breakdown of the inference with the median latency.
+    /// The latency of inferences in which every layer is timed. The timers take time themselves.
+    public var timedLatency: LatencySummary { LatencySummary(statistics: run.timedLatency) }
+    /// The breakdown of the inference with the median `timedLatency`.
     public var account: Account { Account(account: run.account) }
     /// Seconds to compile with an empty cache.
     public var compile: Double { run.compile }
@@ -54,7 +56,7 @@ public struct Profile: Sendable {
     public var noisyLayers: [String] { run.noisyNames }
   }
 
-  /// The breakdown of the time of one inference, in seconds. The parts add up to `total`.
+  /// The breakdown of the time of one inference with layer timers, in seconds. The parts add up to `total`.
   public struct Account: Hashable, Sendable {
     let account: KelvinMeasurements.Account
 

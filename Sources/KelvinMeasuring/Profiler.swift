@@ -129,8 +129,17 @@ public struct Profiler: Hashable, Sendable {
       let profiler = NodeProfiler(
         graph.context, graph.options.request, inputs: try subject.inputs(of: graph), options: options,
         kelvinVersion: kelvinVersion, cancellation: cancellation)
+      let (began, clock) = (measured.count, SystemClock())
+      let start = clock.now()
       do {
-        var result = try profiler.run { listener.step(MeasurementStep(progress: $0)) }
+        var result = try profiler.run { progress in
+          // Every graph has the same budget, and is expected to take as long as this one.
+          var progress = progress
+          let later = Double(graphs.count - began - 1)
+          progress.secondsLeft = progress.secondsLeft.map { $0 + later * ($0 + clock.now() - start) }
+          progress.fraction = (Double(began) + progress.fraction) / Double(graphs.count)
+          listener.step(MeasurementStep(progress: progress))
+        }
         if loaded.function.graphParts.count > 1 || graph.sample != nil {
           result.part = .init(
             name: graph.part.name, sampledSizes: graph.sampledSizes, sampledValues: graph.sampledValues)

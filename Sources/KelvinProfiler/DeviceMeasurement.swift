@@ -203,8 +203,12 @@ final class DeviceMeasurement: Disturbable {
     return true
   }
 
-  /// Returns the median seconds without node timers; nil without pairs.
-  func plainMedian(in indices: [Int]) -> Double? { try? LatencyStatistics(indices.map { pairs[$0].plain }).median }
+  /// Returns the end-to-end seconds of the inferences without node timers, from the pairs that count, and whether these
+  /// are undisturbed; nil without pairs. Everything that quotes the time of this device quotes these.
+  func latency(atLeast enough: Int) -> (statistics: LatencyStatistics, isUndisturbed: Bool)? {
+    let (indices, isUndisturbed) = counted(atLeast: enough)
+    return (try? LatencyStatistics(indices.map { pairs[$0].plain })).map { ($0, isUndisturbed) }
+  }
 
   /// Returns the timed inference whose end-to-end time is the median of the given pairs.
   func medianRun(in indices: [Int]) -> (seconds: Double, trace: [TraceEvent])? {

@@ -77,8 +77,9 @@ extension NodeProfiler {
   private func cost(
     _ statistics: LatencyStatistics, _ source: TimingSource, cold: Double?, compile: Double?, _ power: DevicePower
   ) -> NodeCost {
-    var cost = NodeCost(
-      statistics, source: source, bound: options.bound, joules: statistics.median * power.dynamicWatts)
+    // The energy of work whose power was not told from rest is unknown, not 0.
+    let joules = power.dynamicWatts > 0 ? statistics.median * power.dynamicWatts : nil
+    var cost = NodeCost(statistics, source: source, bound: options.bound, joules: joules)
     cost.cold = cold
     cost.compile = compile.map { max(0, $0) }
     return cost

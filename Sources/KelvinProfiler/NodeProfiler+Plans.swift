@@ -7,7 +7,8 @@ import KelvinRuntime
 /// Measurements of whole plans: plans from which hand-over costs are fitted, and the best plan by these costs.
 extension NodeProfiler {
   /// Runs plans that alternate between the devices.
-  func measureMixes(_ measured: inout Measured, _ watch: DisturbanceWatch, _ observe: MeasurementObserver) {
+  func measureMixes(_ measured: inout Measured, _ watch: DisturbanceWatch, _ progress: ProfileProgress) {
+    progress.begin(.mixes)
     let runs = measured.usable
     guard runs.count > 1, !isCancelled else { return }
     let runnable = runs.map { (id: $0.device.info.id, nodes: $0.nodesHere) }
@@ -25,9 +26,7 @@ extension NodeProfiler {
     while mixes.count < wanted, !isCancelled, let solution = design.next() {
       // When compilation takes long, half of the plans are enough.
       if clock.now() - start > 2 * budget, 2 * mixes.count >= wanted { break }
-      observe(
-        .init(
-          phase: "alternating between devices: compiling", fraction: 0.6 + 0.1 * Double(mixes.count) / Double(wanted)))
+      progress.report("alternating between devices: compiling", 0)
       do { mixes.append(try PlanMeasurement(solution, context, request, inputs: inputs, memory: memory)) } catch {
         measured.remarks.append("a plan of several devices could not be run: \(error)")
         break
@@ -36,7 +35,7 @@ extension NodeProfiler {
     measured.mixes = mixes
     guard !mixes.isEmpty else { return }
     runRounds(runs, mixes, budget: budget, watch) { round, share in
-      observe(.init(phase: "alternating between devices, round \(round + 1)", fraction: 0.7 + 0.1 * share))
+      progress.report("alternating between devices, round \(round + 1)", share, left: budget * (1 - share))
     }
     drop(&measured.mixes, &measured.remarks)
   }
@@ -45,9 +44,10 @@ extension NodeProfiler {
   private static let roundsOfTrial = PairedComparison.fewestPairs + 2
 
   /// Runs the best plan by the costs so far, if it uses several devices, in turns with each device alone.
-  func tryBestPlan(_ measured: inout Measured, _ watch: DisturbanceWatch, _ observe: MeasurementObserver) throws {
+  func tryBestPlan(_ measured: inout Measured, _ watch: DisturbanceWatch, _ progress: ProfileProgress) throws {
+    progress.begin(.plans)
     guard !isCancelled else { return }
-    observe(.init(phase: "planning with what was measured", fraction: 0.8))
+    progress.report("planning with what was measured", 0)
     let runs = measured.usable
     guard allows(runs, mixes: 1, checkBudget(runs)) else { return }
     if let best = try bestPlan(measured) {
@@ -59,7 +59,7 @@ extension NodeProfiler {
     }
     runRounds(runs, measured.tried, atLeast: Self.roundsOfTrial, budget: checkBudget(runs), watch) {
       round, share in
-      observe(.init(phase: "running the plans, round \(round + 1)", fraction: 0.82 + 0.06 * share))
+      progress.report("running the plans, round \(round + 1)", share, left: checkBudget(runs) * (1 - share))
     }
     drop(&measured.tried, &measured.remarks)
   }
@@ -73,7 +73,7 @@ extension NodeProfiler {
   /// The seconds after which rounds end, however few there were.
   private func limit(_ budget: Double) -> Double { max(2 * budget, ProfilerOptions.leastBudget) }
 
-  private func checkBudget(_ runs: [DeviceMeasurement]) -> Double {
+  func checkBudget(_ runs: [DeviceMeasurement]) -> Double {
     options.budget * options.checkShare * Double(runs.count)
   }
 
@@ -151,31 +151,34 @@ extension NodeProfiler {
   /// Returns the checks of plans that were run in turns, with predictions from the final costs.
   func checks(_ measured: Measured, _ costs: CostSheet) -> [PlanCheck] {
     var checks: [PlanCheck] = []
-    func add(_ label: String, _ placement: [String: String], _ seconds: [Double], _ isUndisturbed: Bool) {
-      guard let statistics = try? LatencyStatistics(seconds), let predicted = predict(placement, costs) else { return }
+    func add(
+      _ label: String, _ placement: [String: String],
+      _ latency: (statistics: LatencyStatistics, isUndisturbed: Bool)?
+    ) {
+      guard let (statistics, isUndisturbed) = latency, let predicted = predict(placement, costs) else { return }
       checks.append(
         PlanCheck(
           label: label, nodesByDevice: context.nodesByDevice(placement), predicted: predicted,
           measured: statistics.median, interval: statistics.medianInterval, samples: statistics.count,
           isUndisturbed: isUndisturbed))
     }
-    for run in measured.runs where !run.pairs.isEmpty {
-      let (indices, quiet) = run.counted(atLeast: options.fewestRounds)
-      // The pairs that were not used to fit timers and dispatch.
-      let tested = indices.filter { !$0.isMultiple(of: 2) }
-      add(run.device.info.id, run.placement, (tested.isEmpty ? indices : tested).map { run.pairs[$0].plain }, quiet)
-    }
-    // A plan ran in some of the rounds only, so its times are scaled to the average of all rounds, as the costs are.
+    for run in measured.runs { add(run.device.info.id, run.placement, run.latency(atLeast: options.fewestRounds)) }
+    for plan in measured.tried { add("best plan", plan.solution.placement, latency(of: plan, measured)) }
+    return checks
+  }
+
+  /// Returns the end-to-end seconds of a plan of several devices. It ran in some of the rounds only, so its times are
+  /// scaled to the average of all rounds, as the costs are.
+  private func latency(
+    of plan: PlanMeasurement, _ measured: Measured
+  ) -> (statistics: LatencyStatistics, isUndisturbed: Bool)? {
     let alone = Dictionary(
       measured.usable.compactMap { run in
-        run.plainMedian(in: run.counted(atLeast: options.fewestRounds).indices).map { (run.device.info.id, $0) }
+        run.latency(atLeast: options.fewestRounds).map { (run.device.info.id, $0.statistics.median) }
       }
     ) { first, _ in first }
-    for plan in measured.tried {
-      let (seconds, quiet) = plan.seconds(atLeast: options.fewestRounds, usual: alone)
-      add("best plan", plan.solution.placement, seconds, quiet)
-    }
-    return checks
+    let (seconds, isUndisturbed) = plan.seconds(atLeast: options.fewestRounds, usual: alone)
+    return (try? LatencyStatistics(seconds)).map { ($0, isUndisturbed) }
   }
 
   /// Returns the comparison of the devices alone with the predicted best plan, if there was one; nil when nothing has
@@ -184,23 +187,30 @@ extension NodeProfiler {
     let mix = measured.tried.first
     let rounds = mix?.counted(atLeast: options.fewestRounds).samples
     var entries: [(label: String, placement: [String: String], predicted: Double, isSingleDevice: Bool)] = []
-    var seconds: [[Double]] = []
+    var (seconds, latencies): ([[Double]], [LatencyStatistics]) = ([], [])
+    var isDisturbed = false
     for run in measured.usable {
       let own = run.counted(atLeast: options.fewestRounds).indices.map { run.pairs[$0].plain }
       let beside = rounds?.compactMap { $0.beside[run.device.info.id] } ?? own
-      guard let predicted = predict(run.placement, costs), rounds.map({ $0.count == beside.count }) ?? true else {
-        continue
-      }
+      guard let predicted = predict(run.placement, costs), rounds.map({ $0.count == beside.count }) ?? true,
+        let latency = run.latency(atLeast: options.fewestRounds)
+      else { continue }
+      latencies.append(latency.statistics)
+      isDisturbed = isDisturbed || !latency.isUndisturbed
       entries.append(("only \(run.device.info.id)", run.placement, predicted, true))
       seconds.append(beside)
     }
-    if let mix, let rounds, let predicted = predict(mix.solution.placement, costs) {
+    if let mix, let rounds, let predicted = predict(mix.solution.placement, costs),
+      let latency = latency(of: mix, measured)
+    {
+      latencies.append(latency.statistics)
+      isDisturbed = isDisturbed || !latency.isUndisturbed
       entries.append(("best", mix.solution.placement, predicted, false))
       seconds.append(rounds.map(\.seconds))
     }
     return try? TriedPlans(
       graph: context.graphKey.description, precision: request.precision.rawValue, threads: request.threads,
-      entries: entries, seconds: seconds)
+      entries: entries, seconds: seconds, latencies: latencies, isDisturbed: isDisturbed)
   }
 
   /// Returns the predicted seconds of a placement.

@@ -164,7 +164,8 @@ extension NodeProfiler {
     var remarks = measured.remarks
     let deviceRuns = measured.runs.compactMap { run -> ProfileResult.DeviceRun? in
       let (indices, _) = run.counted(atLeast: options.fewestRounds)
-      guard let latency = try? LatencyStatistics(indices.map { run.pairs[$0].timed }),
+      guard let latency = run.latency(atLeast: options.fewestRounds)?.statistics,
+        let timed = try? LatencyStatistics(indices.map { run.pairs[$0].timed }),
         let (seconds, trace) = run.medianRun(in: indices)
       else { return nil }
       let id = run.device.info.id
@@ -172,7 +173,7 @@ extension NodeProfiler {
         .sorted { ($0.costs[id]?.seconds ?? 0) > ($1.costs[id]?.seconds ?? 0) }.map(\.name)
       return ProfileResult.DeviceRun(
         device: run.device.info, kernels: run.kernels, nodes: run.nodesHere.count, nodesElsewhere: run.nodesElsewhere,
-        latency: latency, undisturbed: run.pairs.count(where: \.isUndisturbed),
+        latency: latency, timedLatency: timed, undisturbed: run.pairs.count(where: \.isUndisturbed),
         account: Account(trace, endToEnd: seconds, copying: copying(trace, measured)),
         trace: trace.separatingWaits(), compile: run.compile, compileCached: run.compileCached,
         firstRun: run.firstRun, busyCompile: run.busyCompile, busyFirstRun: run.busyFirstRun, power: run.meter.power,
@@ -184,7 +185,7 @@ extension NodeProfiler {
       if timer > 0 {
         remarks.append(
           "\(run.device.info.id): timing a layer slows it by \(HumanReadable.seconds(timer)), told from runs without "
-            + "timers and left out of every layer's cost; the account above has it")
+            + "timers and left out of every layer's cost; the parts of runs with timers have it")
       }
       guard let failure = run.failure else { continue }
       remarks.append(
@@ -204,8 +205,8 @@ extension NodeProfiler {
     }
     for run in deviceRuns where run.account.residualShare > 0.05 {
       remarks.append(
-        "\(run.device.id): \(HumanReadable.percent(run.account.residualShare)) of the time is in no layer, "
-          + "copy or wait: "
+        "\(run.device.id): \(HumanReadable.percent(run.account.residualShare)) of a run with timers is in "
+          + "no layer, copy or wait: "
           + (run.device.isHost
             ? "handing out work and reading the clock" : "recording and handing out work to the driver"))
     }

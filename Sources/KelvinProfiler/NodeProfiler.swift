@@ -48,26 +48,42 @@ package struct NodeProfiler {
 
   /// - Throws: `RuntimeError`, `PlanningError`, or `ProfilerError` when nothing can be measured.
   ///   `RuntimeError.cancelled` when cancelled before anything was measured.
-  package func run(_ observe: MeasurementObserver = { _ in }) throws -> ProfileResult {
+  package func run(_ observe: @escaping MeasurementObserver = { _ in }) throws -> ProfileResult {
     var measured = Measured()
-    try prepare(&measured, observe)
+    let progress = ProfileProgress(clock: clock, observe: observe)
+    try prepare(&measured, progress)
+    expect(measured.runs, progress)
     let watch = DisturbanceWatch(files: files, clock: clock)
-    measureNodes(measured.runs, watch, observe)
+    measureNodes(measured.runs, watch, progress)
     guard measured.runs.contains(where: { !$0.pairs.isEmpty }) else {
       if isCancelled { throw RuntimeError.cancelled }
       throw ProfilerError.nothingMeasured(
         "nothing could be measured: " + measured.runs.compactMap(\.failure).joined(separator: "; "))
     }
     if !isCancelled { measured.remarks += scarce(measured.runs) }
-    measured.transfers = measureTransfers(measured.usable, &measured.remarks, observe)
-    measureMixes(&measured, watch, observe)
-    try tryBestPlan(&measured, watch, observe)
-    measureCorun(&measured, observe)
-    measureBusyStarts(&measured, observe)
+    measured.transfers = measureTransfers(measured.usable, &measured.remarks, progress)
+    measureMixes(&measured, watch, progress)
+    try tryBestPlan(&measured, watch, progress)
+    measureCorun(&measured, progress)
+    measureBusyStarts(&measured, progress)
     if isCancelled { measured.remarks.append("interrupted: what was measured until then is kept, marked as partial") }
     measured.disturbances = watch.count
-    observe(.init(phase: "done", fraction: 1))
+    progress.finish()
     return result(measured)
+  }
+
+  /// Sets the expected seconds of the phases after the preparation: the budgets, which phases use up unless their
+  /// medians become certain before.
+  private func expect(_ runs: [DeviceMeasurement], _ progress: ProfileProgress) {
+    let usable = runs.filter { $0.failure == nil }
+    progress.expect(.nodes, options.budget * Double(usable.count))
+    let several = usable.count > 1
+    progress.expect(.mixes, several ? checkBudget(usable) : 0)
+    progress.expect(.plans, checkBudget(usable))
+    progress.expect(.corun, several ? checkBudget(usable) : 0)
+    guard options.measuresBusyStarts else { return }
+    let starts = usable.map { $0.compile + $0.firstRun }.filter { $0 <= Self.startsOfBudget * options.share }
+    progress.expect(.busyStarts, 2 * starts.reduce(0, +))
   }
 
   /// The measurements so far.
@@ -100,17 +116,17 @@ package struct NodeProfiler {
   }
 
   /// Compiles the model on every device. A device that fails is left out; when all fail, the first error is thrown.
-  private func prepare(_ measured: inout Measured, _ observe: MeasurementObserver) throws {
+  private func prepare(_ measured: inout Measured, _ progress: ProfileProgress) throws {
     let targets = try devices()
     let machine = MachineDescription(files)
     let envelope = ThermalEnvelope.assumed(for: machine)
     let cores = max(1, machine.logicalCores)
     let counters = EnergyCounters(files: files)
-    let idleWatts = counters.watts(over: 0.5, clock: clock)
+    let idle = IdlePower(counters, clock: clock, atMost: min(max(0.2 * options.budget, 2), 10))
     var failures: [any Error] = []
     for (index, device) in targets.enumerated() where !isCancelled {
       let id = device.info.id
-      observe(.init(phase: "\(id): compiling", fraction: 0.2 * Double(index) / Double(targets.count)))
+      progress.report("\(id): compiling", Double(index) / Double(targets.count))
       var single = request
       single.goal = .latency
       single.units = .devices([id])
@@ -127,7 +143,7 @@ package struct NodeProfiler {
           device, solution, context, precision: request.precision, threads: request.threads, inputs: inputs,
           clock: clock,
           meter: PowerMeter(
-            device.info, counters: counters, envelope: envelope, cores: cores, idleWatts: idleWatts, clock: clock))
+            device.info, counters: counters, envelope: envelope, cores: cores, idle: idle, clock: clock))
         guard device.info.isHost || run.pairSeconds <= options.share else {
           measured.remarks.append(tooSlow(run))
           continue
@@ -174,7 +190,8 @@ package struct NodeProfiler {
   }
 
   /// Measures in turns until every device's medians are certain or the budget is used.
-  private func measureNodes(_ runs: [DeviceMeasurement], _ watch: DisturbanceWatch, _ observe: MeasurementObserver) {
+  private func measureNodes(_ runs: [DeviceMeasurement], _ watch: DisturbanceWatch, _ progress: ProfileProgress) {
+    progress.begin(.nodes)
     let budget = options.budget * Double(runs.count)
     let start = clock.now()
     for round in 0..<max(options.mostRounds, options.fewestRounds, 1) {
@@ -184,7 +201,7 @@ package struct NodeProfiler {
       let share = min(1, max(elapsed / budget, Double(round) / Double(max(options.mostRounds, 1))))
       for run in round.isMultiple(of: 2) ? runs : runs.reversed() where !run.isDone {
         if round < options.fewestRounds, !run.pairs.isEmpty, run.spent + run.pairSeconds > options.share { continue }
-        observe(.init(phase: "\(run.device.info.id): measuring, round \(round + 1)", fraction: 0.2 + 0.35 * share))
+        progress.report("\(run.device.info.id): measuring, round \(round + 1)", share, left: max(0, budget - elapsed))
         turn(run, watch)
         if round + 1 >= options.fewestRounds, round % 5 == 4 {
           run.isDone = run.hasConverged(bound: options.bound, atLeast: options.fewestRounds)
@@ -215,8 +232,9 @@ package struct NodeProfiler {
   }
 
   private func measureTransfers(
-    _ runs: [DeviceMeasurement], _ remarks: inout [String], _ observe: MeasurementObserver
+    _ runs: [DeviceMeasurement], _ remarks: inout [String], _ progress: ProfileProgress
   ) -> [MeasuredTransfer] {
+    progress.begin(.transfers)
     var devices = runs.map(\.device)
     let host = context.inventory.host
     if !devices.contains(where: { $0 === host }) { devices.insert(host, at: 0) }
@@ -226,7 +244,7 @@ package struct NodeProfiler {
     var outcomes: [MeasuredTransfer] = []
     for (index, (from, to)) in pairs.enumerated() where !isCancelled {
       let label = "\(from.info.id) → \(to.info.id): transfers"
-      observe(.init(phase: label, fraction: 0.55 + 0.05 * Double(index) / Double(pairs.count)))
+      progress.report(label, Double(index) / Double(pairs.count))
       do throws(DeviceError) {
         outcomes.append(
           MeasuredTransfer(from: from.info.id, to: to.info.id, outcome: try probe.measure(from: from, to: to)))
@@ -240,7 +258,8 @@ package struct NodeProfiler {
   /// How many times the budget of a device its start during other work may take.
   private static let startsOfBudget = 4.0
 
-  private func measureCorun(_ measured: inout Measured, _ observe: MeasurementObserver) {
+  private func measureCorun(_ measured: inout Measured, _ progress: ProfileProgress) {
+    progress.begin(.corun)
     let runs = measured.usable
     let pairs = runs.indices.flatMap { a in runs.indices.filter { $0 > a }.map { (runs[a], runs[$0]) } }
     guard !pairs.isEmpty else { return }
@@ -251,7 +270,7 @@ package struct NodeProfiler {
         measured.remarks.append("\(label) was not measured, because it takes longer than the budget")
         continue
       }
-      observe(.init(phase: label, fraction: 0.88 + 0.07 * Double(index) / Double(pairs.count)))
+      progress.report(label, Double(index) / Double(pairs.count))
       do throws(RuntimeError) {
         if let factor = try CorunProbe(clock: clock, budget: budget).measure(a, b, cancellation) {
           measured.corun.append(factor)
@@ -264,11 +283,12 @@ package struct NodeProfiler {
   }
 
   /// Compiles and runs again on every device while each processor is busy with other work.
-  private func measureBusyStarts(_ measured: inout Measured, _ observe: MeasurementObserver) {
-    let cores = max(1, MachineDescription(files).logicalCores)
+  private func measureBusyStarts(_ measured: inout Measured, _ progress: ProfileProgress) {
+    progress.begin(.busyStarts)
     guard !isCancelled, options.measuresBusyStarts,
       let load = try? SyntheticLoad(
-        CoLoad(shares: [context.inventory.host.info.id: 0.95]), context.inventory, processors: cores)
+        CoLoad(shares: [context.inventory.host.info.id: 0.95]), context.inventory,
+        processors: MachineDescription(files).workingCores)
     else { return }
     load.start()
     defer { load.stop() }
@@ -278,7 +298,7 @@ package struct NodeProfiler {
         measured.remarks.append("\(id): the start during other work was not measured, because it exceeds the budget")
         continue
       }
-      observe(.init(phase: "\(id): compiling during other work", fraction: 0.95 + 0.05 * Double(index) / 3))
+      progress.report("\(id): compiling during other work", Double(index) / Double(measured.usable.count))
       do {
         let start = try ColdStart(
           run.solution, context, precision: request.precision, threads: request.threads, inputs: inputs,

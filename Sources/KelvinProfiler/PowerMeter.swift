@@ -1,3 +1,4 @@
+import KelvinBasics
 package import KelvinDevices
 package import KelvinMeasurements
 import KelvinPlanning
@@ -16,8 +17,9 @@ package struct PowerMeter {
   private let envelope: ThermalEnvelope
   private let cores: Int
   private let info: DeviceInfo
-  /// The idle power of this device's counters, by sensor; empty when it has none.
-  private let idleWatts: [String: Double]
+  private let idle: IdlePower
+  /// The names of this device's counters; empty when it has none.
+  private let sensors: [String]
   private let clock: any MeasurementClock
 
   private var before: [EnergyReading] = []
@@ -27,17 +29,18 @@ package struct PowerMeter {
   private var processorSeconds = 0.0
   private var joules = 0.0
 
-  /// - Parameter idleWatts: the idle power of every counter of the machine, by sensor (`EnergyCounters.watts`).
+  /// - Parameter idle: the idle power of every counter of the machine.
   package init(
-    _ info: DeviceInfo, counters: EnergyCounters, envelope: ThermalEnvelope, cores: Int, idleWatts: [String: Double],
+    _ info: DeviceInfo, counters: EnergyCounters, envelope: ThermalEnvelope, cores: Int, idle: IdlePower,
     clock: any MeasurementClock
   ) {
     self.info = info
     self.counters = counters
     self.envelope = envelope
     self.cores = max(1, cores)
-    let own = idleWatts.isEmpty ? [] : counters.readings(of: info.resource).map(\.sensor)
-    self.idleWatts = idleWatts.filter { own.contains($0.key) }
+    self.idle = idle
+    let own = idle.sensors.isEmpty ? [] : counters.readings(of: info.resource).map(\.sensor)
+    sensors = own.filter { idle.sensors[$0] != nil }
     self.clock = clock
   }
 
@@ -71,7 +74,7 @@ package struct PowerMeter {
 
   /// Repeats `work` for `stretchSeconds` if a counter measures this card.
   package mutating func stretch<E: Error>(_ work: () throws(E) -> Void) throws(E) {
-    guard !isProcessor, !idleWatts.isEmpty else { return }
+    guard !isProcessor, !sensors.isEmpty else { return }
     start()
     defer { stop() }
     let end = began + Self.stretchSeconds
@@ -79,11 +82,14 @@ package struct PowerMeter {
   }
 
   package var power: DevicePower {
-    if !idleWatts.isEmpty, seconds > 0, joules > 0 {
-      let idle = idleWatts.values.reduce(0, +)
+    if !sensors.isEmpty, seconds > 0, joules > 0 {
+      let (idle, busy) = (idle.sum(of: sensors), joules / seconds)
+      let isTold = busy > idle.watts + idle.doubt
       return DevicePower(
-        idleWatts: idle, busyWatts: max(idle, joules / seconds),
-        source: "measured by \(idleWatts.keys.sorted().joined(separator: ", "))")
+        idleWatts: idle.watts, busyWatts: isTold ? busy : idle.watts,
+        source: "measured by \(sensors.sorted().joined(separator: ", "))"
+          + (isTold
+            ? "" : "; its work was not told from rest, which is known to ± \(HumanReadable.significant(idle.doubt)) W"))
     }
     guard isProcessor else {
       let guess = info.planningKind.powerGuess
@@ -98,5 +104,5 @@ package struct PowerMeter {
       source: "estimated: processor time × the envelope '\(envelope.name)'")
   }
 
-  private var readings: [EnergyReading] { idleWatts.isEmpty ? [] : counters.readings(of: info.resource) }
+  private var readings: [EnergyReading] { sensors.isEmpty ? [] : counters.readings(of: info.resource) }
 }

@@ -6,7 +6,8 @@ import KelvinRuntime
 
 extension ProfileResult {
   /// The document that `kelvin profile --json` prints, in seconds and bytes. (`--save` writes `profile`, a different
-  /// document.)
+  /// document.) A device's `latency` is of inferences without node timers, its `timedLatency` and `account` of
+  /// inferences with them.
   package func json() throws -> Data { try [self].json() }
 }
 
@@ -67,14 +68,16 @@ extension ProfileResult.DeviceRun {
   fileprivate var document: JSONObject {
     [
       "id": device.id, "name": device.name, "nodes": nodes, "nodesElsewhere": nodesElsewhere,
-      "latency": [
-        "p50": latency.p50, "p90": latency.p90, "minimum": latency.minimum, "samples": latency.count,
-      ] as JSONObject,
-      "account": account, "compile": compile, "compileCached": compileCached, "first": firstRun,
+      "latency": latency.document, "timedLatency": timedLatency.document, "account": account, "compile": compile,
+      "compileCached": compileCached, "first": firstRun,
       "busyCompile": busyCompile, "busyFirst": busyFirstRun, "undisturbed": undisturbed, "power": power,
       "noisyNodes": noisyNodes, "noisy": noisyNames, "estimates": estimates, "weights": weights,
     ]
   }
+}
+
+extension LatencyStatistics {
+  fileprivate var document: JSONObject { ["p50": p50, "p90": p90, "minimum": minimum, "samples": count] }
 }
 
 extension ProfileResult.Transfer {

@@ -11,11 +11,13 @@ package struct ProfileResult: Sendable {
     /// The number of nodes on the device, and of nodes that another device had to run.
     package var nodes: Int
     package var nodesElsewhere: Int
-    /// End-to-end seconds, node timers included.
+    /// End-to-end seconds without node timers: the time of this device's plan, wherever it is quoted.
     package var latency: LatencyStatistics
+    /// End-to-end seconds with node timers, which take time themselves.
+    package var timedLatency: LatencyStatistics
     /// The number of these inferences without disturbance by other processes.
     package var undisturbed: Int
-    /// The account of the run whose end-to-end time is the median.
+    /// The account of the inference with node timers whose end-to-end time is the median.
     package var account: Account
     package var trace: [TraceEvent]
     /// Seconds on an idle machine: compilation with empty caches, compilation with filled caches, and the first run.

@@ -27,7 +27,7 @@ package struct ReportInput: Sendable {
   package var series: [ReportSeries] = []
   /// The token rates, one table for each configuration that generated tokens.
   package var tokens: [ReportTable] = []
-  /// The breakdown of the time of one inference, one row for each device or configuration.
+  /// The breakdown of the time of one inference with layer timers, one row for each device.
   package var accounts: [(units: String, account: Account)] = []
   /// The plans that were predicted and then measured.
   package var checks: [PlanCheck] = []

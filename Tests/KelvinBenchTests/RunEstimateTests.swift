@@ -95,7 +95,7 @@ struct RunEstimateTests {
 
   @Test("an estimate that may be wrong by more than a third is not shown")
   func doubt() {
-    var estimate = RunEstimate(at: 0)
+    var estimate = RunEstimate<BenchmarkPhase>(at: 0)
     estimate.expect(.coldStarts, EstimatedSeconds(2, doubt: .infinity))
     estimate.expect(.warm, EstimatedSeconds(30, doubt: 9))
     #expect(estimate.outlook(0, at: 0).left == nil)
@@ -111,7 +111,7 @@ struct RunEstimateTests {
 
   @Test("observed times replace the expected ones, and later phases are added")
   func gradually() {
-    var estimate = RunEstimate(at: 0)
+    var estimate = RunEstimate<BenchmarkPhase>(at: 0)
     estimate.expect(.warm, EstimatedSeconds(10))
     estimate.expect(.sustained, EstimatedSeconds(60))
     #expect(estimate.outlook(0, at: 0).left == 70)

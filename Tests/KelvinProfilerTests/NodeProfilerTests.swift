@@ -99,7 +99,7 @@ struct NodeProfilerTests {
     for run in try profile(try context()).devices {
       let account = run.account
       #expect(abs(account.layers + account.transfers + account.waits + account.residual - account.endToEnd) < 1e-9)
-      #expect(abs(account.endToEnd - run.latency.p50) < 1e-9)
+      #expect(abs(account.endToEnd - run.timedLatency.p50) < 1e-9)
     }
   }
 
@@ -112,6 +112,35 @@ struct NodeProfilerTests {
       short.devices.allSatisfy {
         $0.latency.count == 2 * ProfilerOptions().fewestRounds + PairedComparison.fewestPairs + 2
       })
+  }
+
+  @Test func timeLeftIsRightWithinAThird() throws {
+    // No two inferences take the same time, so that no median becomes certain and every budget is used.
+    let count = Atomic(0)
+    let context = try chain(
+      clock,
+      devices: [
+        TimedDevice("cpu", kind: .cpu, clock: clock) { _ in
+          1e-3 * Double(1 + count.add(1, ordering: .relaxed).newValue * 7919 % 97)
+        }
+      ])
+    var options = ProfilerOptions()
+    options.budget = 20
+    options.measuresBusyStarts = false
+    var announced: [(at: Double, left: Double?, fraction: Double)] = []
+    let began = clock.now()
+    _ = try NodeProfiler(
+      context, PlanRequest(units: .devices(["cpu"])), inputs: chainInputs, options: options, kelvinVersion: "test",
+      clock: clock, files: noFiles
+    ).run { [clock] in announced.append((clock.now() - began, $0.secondsLeft, $0.fraction)) }
+    let end = clock.now() - began
+    for share in [0.25, 0.5, 0.75] {
+      let said = try #require(announced.last { $0.at <= share * end })
+      let left = try #require(said.left, "nothing was said at \(said.at) s")
+      #expect(abs(left - (end - said.at)) <= (end - said.at) / 3, "at \(said.at) of \(end) s: \(left) s")
+    }
+    #expect(zip(announced, announced.dropFirst()).allSatisfy { $0.fraction <= $1.fraction })
+    #expect(announced.last?.fraction == 1)
   }
 
   @Test func documentsAreReadBack() throws {

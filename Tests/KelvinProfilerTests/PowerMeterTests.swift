@@ -16,7 +16,7 @@ struct PowerMeterTests {
     let counters = EnergyCounters(files: SystemFiles(root: "/nowhere"), readers: [machine])
     return PowerMeter(
       device, counters: counters, envelope: try ThermalEnvelope(named: "desktop"), cores: 2,
-      idleWatts: counters.watts(over: 0.5, clock: machine), clock: machine)
+      idle: IdlePower(counters, clock: machine), clock: machine)
   }
 
   @Test("a GPU's own counter measures its idle and busy power")

@@ -24,6 +24,8 @@ package final class TimedDevice: Device {
   package let seconds: @Sendable (Node) -> Double
   /// Seconds of each submission beyond its nodes.
   package let overhead: Double
+  /// Seconds that the timer of a node takes, beside the node's own.
+  package let timer: Double
   /// Whether the next submission fails, as on a lost device.
   package let fails: @Sendable () -> Bool
   private let refuses: @Sendable (Node) -> Bool
@@ -32,7 +34,7 @@ package final class TimedDevice: Device {
   private let reference = ReferenceDevice()
 
   package init(
-    _ id: String, kind: DeviceInfo.Kind, clock: VirtualClock, overhead: Double = 0,
+    _ id: String, kind: DeviceInfo.Kind, clock: VirtualClock, overhead: Double = 0, timer: Double = 0,
     refuses: @escaping @Sendable (Node) -> Bool = { _ in false }, hasLowPrecision: Bool = false,
     fails: @escaping @Sendable () -> Bool = { false }, seconds: @escaping @Sendable (Node) -> Double
   ) {
@@ -41,6 +43,7 @@ package final class TimedDevice: Device {
       resource: kind == .cpu ? "cpu" : id)
     self.clock = clock
     self.overhead = overhead
+    self.timer = timer
     self.refuses = refuses
     self.hasLowPrecision = hasLowPrecision
     self.fails = fails
@@ -100,7 +103,8 @@ private final class TimedInvocation: Invocation {
     }
     try inner.submit()
     costs = executable.nodes.map { ($0.name, executable.device.seconds($0)) }
-    executable.device.clock.advance(by: costs.reduce(executable.device.overhead) { $0 + $1.seconds })
+    let timers = measures ? executable.device.timer * Double(costs.count) : 0
+    executable.device.clock.advance(by: costs.reduce(executable.device.overhead + timers) { $0 + $1.seconds })
   }
 
   var nodeTimings: [NodeTiming] {

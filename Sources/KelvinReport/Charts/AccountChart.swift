@@ -1,16 +1,20 @@
 import KelvinBasics
 import KelvinMeasurements
 
-/// A breakdown of the time of one inference. The parts of each row add up to its end-to-end time.
+/// A breakdown of the time of one inference with layer timers. The parts of each row add up to its end-to-end time.
 enum AccountChart {
   static func section(_ input: ReportInput) -> Markup {
     let accounts = input.accounts.filter { $0.account.total.isFinite && $0.account.total > 0 }
     guard !accounts.isEmpty || !input.checks.isEmpty else { return "" }
     return """
-      <section id="account"><h2>Time breakdown</h2>\(accounts.isEmpty ? "" : chart(accounts))\
+      <section id="account"><h2>Time breakdown</h2>\(accounts.isEmpty ? "" : legend)\
+      \(accounts.isEmpty ? "" : chart(accounts))\
       \(checks(input.checks))</section>
       """
   }
+
+  private static let legend: Markup =
+    "<p class=\"soft\"><small>Of a run with a timer at each layer. The timers take time themselves.</small></p>"
 
   private static func chart(_ accounts: [(units: String, account: Account)]) -> Markup {
     let axis = ChartAxis(upTo: accounts.map(\.account.total).max() ?? 0, about: 4)

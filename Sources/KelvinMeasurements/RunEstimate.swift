@@ -24,18 +24,18 @@ package struct EstimatedSeconds: Sendable, Hashable {
   }
 }
 
+/// A phase of a measurement. Phases are numbered from 0 in their order.
+package protocol MeasurementPhase: RawRepresentable<Int>, CaseIterable, Sendable, Hashable {}
+
 /// The expected duration of each phase of a run: first from the request and the plans' predictions, then from
 /// measurements. The remaining time is reported only when its error is at most a third.
-package struct RunEstimate: Sendable, Hashable {
-  package enum Phase: Int, Sendable, Hashable, CaseIterable {
-    case preparation, coldStarts, starts, warm, sustained, agreement
-  }
-
+package struct RunEstimate<Phase: MeasurementPhase>: Sendable, Hashable {
   /// The expected duration of each phase as a whole.
   private var expected: [EstimatedSeconds]
   private var began = 0.0
   private var spent = 0.0
-  package private(set) var current = Phase.preparation
+  /// The number of the current phase, at first 0.
+  private var current = 0
   /// How many times the planned work the current phase does: rounds are added when they decide nothing.
   private var scale = 1.0
 
@@ -50,7 +50,7 @@ package struct RunEstimate: Sendable, Hashable {
 
   package mutating func begin(_ phase: Phase, at now: Double) {
     spent += max(0, now - began)
-    (current, began, scale) = (phase, now, 1)
+    (current, began, scale) = (phase.rawValue, now, 1)
   }
 
   /// Sets how many times the planned work the current phase is expected to do.
@@ -66,14 +66,14 @@ package struct RunEstimate: Sendable, Hashable {
   ) -> (left: Double?, fraction: Double) {
     let elapsed = max(0, now - began)
     let share = min(max(share / scale, 0), 1)
-    let left = expected[(current.rawValue + 1)...].reduce(known ?? rest(share, elapsed), +)
+    let left = expected[(current + 1)...].reduce(known ?? rest(share, elapsed), +)
     let over = spent + elapsed
     return (left.isTold ? left.seconds : nil, over + left.seconds > 0 ? over / (over + left.seconds) : 0)
   }
 
   /// The remaining seconds of the current phase. The weight of the prior estimate decreases as the phase proceeds.
   private func rest(_ share: Double, _ elapsed: Double) -> EstimatedSeconds {
-    let expected = expected[current.rawValue] * scale
+    let expected = expected[current] * scale
     guard share > 0 else { return EstimatedSeconds(expected.seconds - elapsed, doubt: expected.doubt) }
     let trust = min(1, 4 * share)
     return expected * ((1 - trust) * (1 - share)) + EstimatedSeconds((1 - share) * trust * elapsed / share)
