@@ -109,11 +109,11 @@ def check_lasting(checker, document, run):
         numbers = run.numbers(run.configuration(label))
         checker.compare(f"lasting: seconds of a frame on {label}",
                         max(min(numbers["p50"], 1 / numbers["throughput"]), 1e-7), plan["secondsPerFrame"])
-        own = run.joules(run.configuration(label))
+        own, told = (energy(run.configuration(label)) for energy in [run.most_joules, run.told_joules])
         # Energies that were measured on the envelope's own machine are not scaled; estimates of other machines are.
         scale = 1 if "is this machine" in plan["energySource"] else to / of
         expected = to * plan["secondsPerFrame"] if own is None else own * scale
-        joules[label] = math.inf if own is None else own
+        joules[label] = math.inf if told is None else told
         checker.compare(f"lasting: joules of a frame on {label}", expected, plan["joulesPerFrame"])
         row = next(row for row in rows if row["configuration"] == label)["sustained"]
         for reason in lasting.objections(plan, row["rate"], row.get("throttledAt")):

@@ -13,6 +13,25 @@ def rank(values, per_mille):
     return ordered[max((len(ordered) * per_mille + 999) // 1000, 1) - 1] if ordered else None
 
 
+def student(degrees):
+    """Returns the 0.975 quantile of Student's t, from the integral of its density."""
+    scale = math.exp(math.lgamma((degrees + 1) / 2) - math.lgamma(degrees / 2)) / math.sqrt(degrees * math.pi)
+
+    def beyond(t, steps=2000):
+        # With x = t / u the tail has the finite range 0 < u < 1; Simpson's rule.
+        def density(u):
+            return 0 if u == 0 else scale * (1 + (t / u) ** 2 / degrees) ** (-(degrees + 1) / 2) * t / u ** 2
+        odd, even = (sum(density(i / steps) for i in range(first, steps, 2)) for first in (1, 2))
+        limit = scale * math.sqrt(degrees) ** 2 / t if degrees == 1 else 0
+        return (limit + 4 * odd + 2 * even + density(1)) / (3 * steps)
+
+    low, high = 1.0, 20.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if beyond(middle) > 0.025 else (low, middle)
+    return low
+
+
 def as_slice(run):
     """Returns the tokens of a sequence after the first, as frames that arrive when the previous frame is done."""
     at, frames = run["first"], []
@@ -106,7 +125,7 @@ class Run:
             pace = [part["secondsPerFrame"] for part in slices if part["frames"]]
             found["throughput"] = len(latencies) / elapsed if self.is_paced else 1 / statistics.fmean(pace)
             if all(use["isMeasured"] for use in configuration["energy"]):
-                found["energy.joulesPerInference"] = self.joules(configuration)
+                found["energy.joulesPerInference"] = self.told_joules(configuration)
         elif warm:
             found["throughput"] = 1 / statistics.fmean(warm)
         for name, runs in [("oneShot", configuration["runs"][:1]), ("sustained", configuration["runs"][1:])]:
@@ -121,6 +140,30 @@ class Run:
         if not uses or any(use.get("joules") is None for use in uses):
             return None
         return sum(use["joules"] for use in uses) / frames
+
+    @classmethod
+    def doubt(cls, configuration):
+        """Returns half the width of the 95 % interval of a frame's measured energy: of the idle power, which all slices
+        share, and of the slices. None for an estimate and for fewer than two slices."""
+        uses = configuration["energy"]
+        parts = [(part["frames"], use) for part, use in zip(configuration["slices"], uses) if part["frames"]]
+        if cls.joules(configuration) is None or len(parts) < 2 or not all(use["isMeasured"] for use in uses):
+            return None
+        each = [use["joules"] / len(frames) for frames, use in parts]
+        idle = sum(use.get("doubt") or 0 for use in uses) / sum(len(frames) for frames, _ in parts)
+        return math.hypot(idle, student(len(each) - 1) * statistics.stdev(each) / math.sqrt(len(each)))
+
+    @classmethod
+    def told_joules(cls, configuration):
+        """Returns the energy of a frame; None if it is not known, or not told from that of rest."""
+        joules, doubt = cls.joules(configuration), cls.doubt(configuration)
+        return joules if joules is None or doubt is None or joules > doubt else None
+
+    @classmethod
+    def most_joules(cls, configuration):
+        """Returns the energy of a frame, or the most that it can be where it is not told from that of rest."""
+        joules, told = cls.joules(configuration), cls.told_joules(configuration)
+        return told if joules is None or told is not None else max(joules + cls.doubt(configuration), 0)
 
     def seconds(self, configuration, question):
         """Returns the compared seconds of a configuration, round by round."""

@@ -177,8 +177,10 @@ extension Benchmark {
     public var stability: Double? { result.sustained?.fit?.stability }
     /// The hottest state seen; nil if heat was not monitored.
     public var thermalState: ThermalState? { result.thermal.map { ThermalState($0) } }
-    /// Joules per inference; nil without an energy source.
-    public var joules: Double? { result.sustained?.measuredJoules }
+    /// Joules per inference; nil without an energy source, and if they cannot be told from those of rest.
+    public var joules: Double? { result.sustained?.measuredEnergy?.joules }
+    /// The 95 % interval of the joules per inference. If it includes 0, only its upper end is a result.
+    public var joulesInterval: Interval? { result.sustained?.measuredEnergy?.interval.map { Interval(interval: $0) } }
     /// A description of the energy source.
     public var energySource: String { result.sustained?.energySource ?? "" }
     /// The agreement with the reference device's outputs; nil if they were not compared.

@@ -82,9 +82,7 @@ enum ConfigurationTable {
       return "\(HumanReadable.perSecond(throughput))\(remarks)"
     },
     Column("Drift") { $0.drift.map { "\(HumanReadable.fixed($0, decimals: 2))" } },
-    Column("Energy") { configuration in
-      configuration.joules.map { "\(HumanReadable.significant($0 * 1000)) mJ" }
-    },
+    Column("Energy") { $0.energy.map { "\($0)" } },
     Column("Thermal") { $0.thermal.map { state($0) } },
     Column("Agreement") { $0.agreement.map { agreement($0) } },
   ]
@@ -102,7 +100,7 @@ enum ConfigurationTable {
         "Agreement: inputs with the same best class as the reference device; largest and mean difference of outputs."
       )
     }
-    let energies = Set(configurations.filter { $0.joules != nil }.map(\.energySource)).subtracting([""]).sorted()
+    let energies = Set(configurations.filter { $0.energy != nil }.map(\.energySource)).subtracting([""]).sorted()
     if !energies.isEmpty { notes.append("Energy of one inference, \(energies.joined(separator: "; ")).") }
     let sources = Set(configurations.map(\.thermalSource)).subtracting([""]).sorted()
     if !sources.isEmpty { notes.append("Thermal state from: \(sources.joined(separator: "; ")).") }

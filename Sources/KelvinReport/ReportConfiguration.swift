@@ -32,8 +32,8 @@ package struct ReportConfiguration: Sendable {
   package var comparison = ""
   /// The number of windows that were excluded because of steal time or pressure.
   package var disturbedWindows = 0
-  /// The energy of one inference in joules, and its source.
-  package var joules: Double?
+  /// The measured energy of one inference in words, such as `12.3 mJ (12.0 to 12.6)`, and its source.
+  package var energy: String?
   package var energySource = ""
   /// Further facts, such as a reserved share or a governor's actions.
   package var facts: [ReportFact] = []

@@ -73,7 +73,7 @@ struct BenchmarkJournalTests {
   func unspeakable() throws {
     let result = try stream().result
     var broken = result
-    broken.configurations[0].sustained?.joulesPerInference = .nan
+    broken.configurations[0].sustained?.energy = InferenceEnergy(.nan, doubt: nil)
     broken.configurations[1].sustained?.throughput = .infinity
     broken.configurations[1].contention = ContentionSummary()
     broken.configurations[0].warm = try LatencyStatistics([1, 2])

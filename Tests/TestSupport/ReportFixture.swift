@@ -58,7 +58,7 @@ package enum ReportFixture {
     (cpu.samples, cpu.throughput, cpu.drift, cpu.thermal) = (1024, 96.4, 0.99, .nominal)
     cpu.thermalSource = "two-pole model of the envelope \"server\" fed with utilisation"
     cpu.agreement = ReportAgreement(top1: 1, largestDifference: 2.1e-6, meanDifference: 3e-7, inputs: 36)
-    (cpu.joules, cpu.energySource) = (0.412, "measured by RAPL, idle power included")
+    (cpu.energy, cpu.energySource) = ("412 mJ", "measured by RAPL, idle power included")
     (vulkan.load, vulkan.compile, vulkan.first) = (0.025, 0.64, 0.061)
     (vulkan.p50, vulkan.p90, vulkan.p99) = (0.0391, 0.0455, 0.0602)
     vulkan.p50Interval = ConfidenceInterval(lower: 0.038, upper: 0.0412, confidence: 0.95)

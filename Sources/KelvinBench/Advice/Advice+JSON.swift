@@ -24,11 +24,12 @@ extension Advice {
 
   private func document(_ row: Row) -> JSONObject {
     [
-      "configuration": row.label, "same": row.candidate.equivalentLabels, "devices": row.candidate.devices,
+      "configuration": row.label, "same": row.candidate.equivalentLabels, "planOf": row.candidate.twin,
+      "devices": row.candidate.devices,
       "threads": row.candidate.threads, "precision": row.candidate.precision.rawValue, "first": row.firstAnswer,
       "firstCold": row.coldAnswer, "warm": row.warm, "stream": row.stream.map(stream),
       "throughput": row.throughput.map { ["rate": $0.throughput, "inFlight": $0.pipeline?.inFlight] as JSONObject },
-      "sustained": row.lasting.map(sustained), "memory": row.memory, "energy": row.joules.map { energy($0, row) },
+      "sustained": row.lasting.map(sustained), "memory": row.memory, "energy": energy(row),
       "agreement": row.agreement, "failure": row.failure,
     ]
   }
@@ -44,11 +45,14 @@ extension Advice {
     ["rate": run.settledRate, "throttledAt": run.throttledAt, "hottest": run.windows.map(\.state).max()?.name]
   }
 
-  /// `joules` is absent when no sensor measured power. `ratio` is the energy of one inference divided by the least of
-  /// all configurations.
-  private func energy(_ joules: Double, _ row: Row) -> JSONObject {
-    [
-      "joules": row.isEnergyMeasured ? joules : nil, "ratio": row.energyRatio, "isMeasured": row.isEnergyMeasured,
+  /// `joules` is absent when no sensor measured power, and when the interval of the energy includes 0; `joulesBelow` is
+  /// then its upper end. `ratio` is the energy of one inference divided by the least of all configurations.
+  private func energy(_ row: Row) -> JSONObject? {
+    let measured = row.measuredEnergy
+    guard row.joules != nil || measured != nil else { return nil }
+    return [
+      "joules": measured?.joules, "lower": measured?.interval?.lower, "upper": measured?.interval?.upper,
+      "joulesBelow": measured?.below, "ratio": row.energyRatio, "isMeasured": measured != nil,
     ]
   }
 

@@ -26,7 +26,8 @@ package struct Advice: Sendable {
     package var memory: MemoryUse?
     /// The energy of one inference above idle.
     package var joules: Double?
-    package var isEnergyMeasured = false
+    /// Nil for estimates.
+    package var measuredEnergy: InferenceEnergy?
     /// The energy divided by the least of all rows; nil where either is unknown.
     package var energyRatio: Double?
     package var agreement: ReportAgreement?
@@ -137,7 +138,7 @@ package struct Advice: Sendable {
     let plans = timed.map { index in
       StreamPlan.carriedOver(
         label: rows[index].label, secondsPerFrame: max(rows[index].stream?.secondsPerFrame ?? 0, 1e-7),
-        joules: rows[index].stream?.joulesPerInference, source: rows[index].stream?.energySource ?? "",
+        joules: rows[index].stream?.energy.atMost, source: rows[index].stream?.energySource ?? "",
         isMeasured: rows[index].stream?.isEnergyMeasured ?? false, on: result.machine, from: evidence.machine,
         to: request.envelope)
     }
@@ -166,10 +167,10 @@ extension Advice.Row {
     throughputPlan = throughput?.plan
     memory = all.lazy.compactMap(\.memory).first
     let energy = [stream?.sustained, throughput?.sustained].lazy.compactMap { $0 }.first {
-      $0.joulesPerInference != nil
+      $0.energy.atMost != nil
     }
     joules = energy?.joulesPerInference
-    isEnergyMeasured = energy?.isEnergyMeasured ?? false
+    measuredEnergy = energy?.measuredEnergy
     agreement = all.lazy.compactMap(\.agreement).first
     failure = all.lazy.compactMap(\.failure).first
   }

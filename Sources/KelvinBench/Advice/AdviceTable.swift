@@ -68,7 +68,10 @@ struct AdviceTable {
         }
       },
       Column(group: "", title: "energy", legend: "energy: of one inference, measured or relative to the least") { row in
-        if row.isEnergyMeasured, let joules = row.joules { return "\(HumanReadable.significant(joules * 1e3)) mJ" }
+        if let energy = row.measuredEnergy {
+          let joules = energy.atMost.map { HumanReadable.significant($0 * 1e3) + " mJ" }
+          return (energy.below == nil ? "" : "< ") + (joules ?? "—")
+        }
         return row.energyRatio.map { HumanReadable.significant($0) }
       },
       Column(group: "", title: "off", legend: "off: largest difference to the reference device", dispensable: 2) {

@@ -8,6 +8,7 @@ import KelvinThermal
 
 extension BenchmarkResult {
   /// The document that `kelvin bench --json` prints. Times are in seconds, memory in bytes, energies in joules.
+  /// An energy whose interval includes 0 has `joulesBelow`, its upper end, instead of `joulesPerInference`.
   package func json() throws -> Data { try JSONText.encode(document, unspeakable: .null) }
 
   /// `winner` is `null` where no difference was measured. `--plan` accepts the document for its `plan`.
@@ -53,7 +54,7 @@ extension BenchmarkResult {
   private func add(
     _ sustained: ConfigurationResult.Sustained, of index: Int, to document: inout JSONObject
   ) {
-    let energy = relativeEnergy(of: index)
+    let (energy, measured) = (relativeEnergy(of: index), sustained.measuredEnergy)
     document.add("served", sustained.served)
     document.add("skipped", sustained.skipped)
     document.add("pipeline", sustained.pipeline)
@@ -66,7 +67,9 @@ extension BenchmarkResult {
     document.add(
       "energy",
       [
-        "joulesPerInference": sustained.measuredJoules, "ratio": energy?.ratio, "relativeTo": energy?.reference,
+        "joulesPerInference": measured?.joules, "lower": measured?.interval?.lower,
+        "upper": measured?.interval?.upper, "joulesBelow": measured?.below, "ratio": energy?.ratio,
+        "relativeTo": energy?.reference,
         "isMeasured": sustained.isEnergyMeasured, "source": sustained.energySource,
       ] as JSONObject)
   }

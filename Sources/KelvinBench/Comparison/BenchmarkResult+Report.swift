@@ -83,7 +83,7 @@ extension BenchmarkResult {
     row.agreement = result.agreement
     row.comparison = comparisons[index]
     row.disturbedWindows = result.disturbedWindows
-    row.joules = sustained?.measuredJoules
+    row.energy = sustained?.measuredEnergy?.text
     row.energySource = sustained?.energySource ?? ""
     row.facts = facts(result, at: index)
     return row

@@ -28,7 +28,7 @@ extension BenchmarkResult {
       let paced = configuration.sustained
       guard let seconds = paced?.secondsPerFrame ?? configuration.warm?.p50 else { return nil }
       return .carriedOver(
-        label: configuration.label, secondsPerFrame: max(seconds, 1e-7), joules: paced?.joulesPerInference,
+        label: configuration.label, secondsPerFrame: max(seconds, 1e-7), joules: paced?.energy.atMost,
         source: paced?.energySource ?? "", isMeasured: paced?.isEnergyMeasured ?? false, on: self.machine,
         from: machine, to: envelope)
     }

@@ -143,7 +143,7 @@ extension BenchmarkResult {
 
   /// Returns `2.3 × that of cpu`, preceded by measured millijoules if there are any; nil when both are unknown.
   func energy(of index: Int) -> String? {
-    let joules = configurations[index].sustained?.measuredJoules.map { "\(HumanReadable.significant($0 * 1e3)) mJ" }
+    let joules = configurations[index].sustained?.measuredEnergy?.text
     let ratio = relativeEnergy(of: index).map {
       "\(HumanReadable.significant($0.ratio)) × that of \($0.reference)" + (joules == nil ? " (estimated)" : "")
     }

@@ -24,7 +24,8 @@ extension BenchmarkRunner {
     // Other plans and threads may round differently.
     if !workload.isGoverned || options.isDeterministic { ways = [ways[0]] }
     var meter = EnergyMeter(
-      counters: EnergyCounters(files: files), envelope: envelope, cores: machine.logicalCores, clock: clock)
+      counters: EnergyCounters(files: files), envelope: envelope, cores: machine.logicalCores, idle: idlePower,
+      clock: clock)
     let trial = try StreamTrial(
       ways, in: context, inputs: subject.inputs[0], framesPerSecond: workload.framesPerSecond,
       cores: machine.logicalCores, on: envelope, clock: clock,

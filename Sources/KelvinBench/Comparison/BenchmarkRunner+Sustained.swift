@@ -26,7 +26,8 @@ extension BenchmarkRunner {
     if paced { seconds = Double(arrivals) / workload.framesPerSecond }
     var heat = HeatLog(ThermalMonitor(files: files, envelope: envelope, probe: ClockProbe(repeats: 2)), at: clock.now())
     var meter = EnergyMeter(
-      counters: EnergyCounters(files: files), envelope: envelope, cores: machine.logicalCores, clock: clock,
+      counters: EnergyCounters(files: files), envelope: envelope, cores: machine.logicalCores, idle: idlePower,
+      clock: clock,
       othersSeconds: { load.ownProcessorSeconds })
     try compareWork(candidates, beside: load)
     let inputs = subject.inputs[0]

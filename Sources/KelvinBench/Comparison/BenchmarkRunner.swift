@@ -30,6 +30,11 @@ package final class BenchmarkRunner {
   var companions: [Int32] = []
   var journal: BenchmarkJournal
   var live: LiveProgress
+  /// The power of the machine at rest, measured at its first use, beside the background load. It takes at most a fifth
+  /// of the sustained load's time, and 2 to 10 s.
+  private(set) lazy var idlePower = IdlePower(
+    EnergyCounters(files: files), clock: clock,
+    atMost: min(max(0.2 * workload.duration * Double(configurations.count), 2), 10))
 
   /// - Parameters:
   ///   - envelope: the envelope of the machine's class, for the thermal model when no sensor is readable; nil to assume

@@ -77,12 +77,14 @@ package struct ConfigurationResult: Sendable {
     /// Latencies over the configuration's own time.
     package var points: [ReportSeries.Point]
     package var heat: [ReportSeries.Heat]
-    package var joulesPerInference: Double?
+    package var energy: InferenceEnergy
     package var energySource: String
     /// Whether every part of the energy was read from a counter.
     package var isEnergyMeasured: Bool
-    /// The measured joules of one inference; nil for estimates, which only serve to compare configurations.
-    package var measuredJoules: Double? { isEnergyMeasured ? joulesPerInference : nil }
+    /// The joules of one inference to compare configurations with; nil when they are unknown or not told from rest.
+    package var joulesPerInference: Double? { energy.joules }
+    /// The measured energy of one inference; nil for estimates, which only serve to compare configurations.
+    package var measuredEnergy: InferenceEnergy? { isEnergyMeasured ? energy : nil }
     /// The seconds of one frame at the stream's rate: the median latency, limited by the reciprocal of the throughput
     /// when frames wait for each other.
     package var secondsPerFrame: Double { min(latency.p50, 1 / max(throughput, 1e-9)) }

@@ -76,7 +76,8 @@ extension BenchmarkRecord.Configuration {
       skipped: slices.reduce(0) { $0 + $1.skipped },
       fit: try? DecayFit(times: order.map { starts[$0] }, latencies: order.map { services[$0] }),
       points: points.sorted { $0.at < $1.at }, heat: heat,
-      joulesPerInference: joules.map { $0 / Double(points.count) }, energySource: energy.last?.source ?? "",
+      energy: InferenceEnergy(joules.map { $0 / Double(points.count) }, doubt: energyDoubt),
+      energySource: energy.last?.source ?? "",
       isEnergyMeasured: energy.allSatisfy(\.isMeasured), pipeline: pipeline,
       actions: actions, ladder: ladder, answers: answers, duration: offset)
   }

@@ -40,6 +40,17 @@ package struct BenchmarkRecord: Sendable {
     var warmMedians: [Double] { warm.map { (try? LatencyStatistics($0).median) ?? 0 } }
     /// Seconds of the sustained load.
     var sustainedSeconds: Double { slices.reduce(0) { $0 + $1.elapsed } }
+    /// Half the width of the 95 % interval of one inference's energy: the doubt of the idle power, which all slices
+    /// share, and the variation of the slices. Nil when the energy was not measured, or in fewer than two slices.
+    var energyDoubt: Double? {
+      let each = zip(slices, energy).filter { !$0.0.frames.isEmpty }
+      let frames = Double(each.reduce(0) { $0 + $1.0.frames.count })
+      guard energy.allSatisfy(\.isMeasured),
+        let spread = MeanInterval(each.map { ($1.joules ?? 0) / Double($0.frames.count) })
+      else { return nil }
+      let idle = energy.reduce(0) { $0 + ($1.doubt ?? 0) } / frames
+      return (idle * idle + spread.half * spread.half).squareRoot()
+    }
     /// The energy of the sustained load; nil when any part is unknown or nothing was measured.
     var joules: Double? {
       energy.isEmpty ? nil : energy.reduce(0) { sum, use in sum.flatMap { sum in use.joules.map { sum + $0 } } }

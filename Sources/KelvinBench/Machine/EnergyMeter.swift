@@ -5,14 +5,17 @@ package import KelvinThermal
 
 /// The energy of some work above idle, and its source.
 package struct EnergyUse: Sendable, Hashable, Codable {
-  /// Nil when the energy of a device that worked is unknown.
+  /// Nil when the energy of a device that worked is unknown. A measured energy may be below zero, by noise.
   package var joules: Double?
   /// The source in words: the counters and the idle power subtracted, or the basis of the estimate.
   package var source: String
   /// Whether every part of the energy was read from a counter.
   package var isMeasured: Bool
+  /// Half the width of the 95 % interval of the idle energy that was subtracted from a measured one; nil if unknown.
+  package var doubt: Double?
 
-  package init(joules: Double?, source: String, isMeasured: Bool) {
+  package init(joules: Double?, source: String, isMeasured: Bool, doubt: Double? = nil) {
+    self.doubt = doubt
     self.joules = joules
     self.source = source
     self.isMeasured = isMeasured
@@ -25,9 +28,6 @@ package struct EnergyUse: Sendable, Hashable, Codable {
 /// One wrap of a counter is corrected. A counter that was reset or that stopped answering is ignored, and its part is
 /// estimated if possible.
 package struct EnergyMeter {
-  /// The seconds of idling over which idle power is measured.
-  package static let quiet = 0.3
-
   private let counters: EnergyCounters
   private let envelope: ThermalEnvelope
   private let cores: Int
@@ -36,22 +36,23 @@ package struct EnergyMeter {
   private var readings: [EnergyReading] = []
   private var startedAt = 0.0
   private var cpuSeconds = 0.0
-  /// Idle power by sensor, measured once; empty without counters.
-  private let idleWatts: [String: Double]
+  private let idle: IdlePower
 
-  /// Creates a meter. Waits for `quiet` seconds if there are counters.
+  /// Creates a meter.
   ///
-  /// - Parameter othersSeconds: returns the processor time that this process has used for unmeasured work.
+  /// - Parameters:
+  ///   - idle: the power at rest; nil to measure it now, which takes seconds if there are counters.
+  ///   - othersSeconds: returns the processor time that this process has used for unmeasured work.
   package init(
-    counters: EnergyCounters, envelope: ThermalEnvelope, cores: Int, clock: any MeasurementClock = SystemClock(),
-    othersSeconds: @escaping () -> Double = { 0 }
+    counters: EnergyCounters, envelope: ThermalEnvelope, cores: Int, idle: IdlePower? = nil,
+    clock: any MeasurementClock = SystemClock(), othersSeconds: @escaping () -> Double = { 0 }
   ) {
     self.othersSeconds = othersSeconds
     self.counters = counters
     self.envelope = envelope
     self.cores = max(1, cores)
     self.clock = clock
-    idleWatts = counters.watts(over: Self.quiet, clock: clock)
+    self.idle = idle ?? IdlePower(counters, clock: clock)
   }
 
   package mutating func start() {
@@ -64,16 +65,20 @@ package struct EnergyMeter {
   package func stop(devices: [DeviceInfo]) -> EnergyUse {
     let now = counters.readings()
     let seconds = clock.now() - startedAt
-    var joules = 0.0
+    var (joules, doubt) = (0.0, 0.0)
     var sources: [String] = []
     var isMeasured = true
     for resource in Set(devices.map(\.resource)).union(["cpu"]).sorted() {
       let counters = readings.filter { $0.counts(resource) }
       if let used = Self.used(counters, now, seconds) {
-        let idle = counters.reduce(0) { $0 + (idleWatts[$1.sensor] ?? 0) }
-        joules += max(0, used - idle * seconds)
-        let names = counters.map(\.sensor).joined(separator: ", ")
-        sources.append("measured by \(names), less \(HumanReadable.significant(idle)) W at idle")
+        let names = counters.map(\.sensor)
+        let idle = idle.sum(of: names)
+        joules += used - idle.watts * seconds
+        doubt += idle.doubt * seconds
+        let share = HumanReadable.percent(idle.watts > 0 ? idle.doubt / idle.watts : 0)
+        sources.append(
+          "measured by \(names.joined(separator: ", ")), less \(HumanReadable.significant(idle.watts)) W ± \(share) at idle"
+        )
       } else if resource == "cpu" {
         isMeasured = false
         joules += estimate
@@ -83,7 +88,8 @@ package struct EnergyMeter {
         return EnergyUse(joules: nil, source: "unknown: nothing measures \(id)", isMeasured: false)
       }
     }
-    return EnergyUse(joules: joules, source: sources.joined(separator: "; "), isMeasured: isMeasured)
+    return EnergyUse(
+      joules: joules, source: sources.joined(separator: "; "), isMeasured: isMeasured, doubt: isMeasured ? doubt : nil)
   }
 
   /// Returns nil without counters, or when a counter is missing or implausible.

@@ -22,7 +22,8 @@ extension BenchmarkRunner {
     let sequences = max(PairedComparison.fewestPairs, Int(min(workload.duration / max(slowest, 1e-3), 1000)))
     var heat = HeatLog(ThermalMonitor(files: files, envelope: envelope, probe: ClockProbe(repeats: 2)), at: clock.now())
     var meter = EnergyMeter(
-      counters: EnergyCounters(files: files), envelope: envelope, cores: machine.logicalCores, clock: clock,
+      counters: EnergyCounters(files: files), envelope: envelope, cores: machine.logicalCores, idle: idlePower,
+      clock: clock,
       othersSeconds: { load.ownProcessorSeconds })
     let seconds = slowest * Double(sequences * candidates.count)
     live.expect(.sustained, EstimatedSeconds(seconds))
