@@ -178,9 +178,18 @@ public struct Profile: Sendable {
         let explanation = try graph.context.explain(graph.options.request)
         let tried = graph.context.trial(graph.options.request)
         let measured = { (solution: PlanSolution) in tried?.entry(solution.placement)?.seconds }
+        let request = graph.options.request
+        let doubt = { (solution: PlanSolution) in
+          graph.context.costs.doubt(
+            of: solution, in: explanation,
+            devices: graph.context.inventory.devices(named: Set(solution.placement.values)).map(\.info),
+            model: graph.context.key.description, threads: request.threads)
+        }
         return ReportPlacement(
-          units: graph.options.request.units.description, plan: try graph.plan(explanation, of: function),
-          solution: explanation.solution, measured: measured(explanation.solution), alone: explanation.alone(measured))
+          units: request.units.description, plan: try graph.plan(explanation, of: function),
+          solution: explanation.solution, measured: measured(explanation.solution),
+          doubt: doubt(explanation.solution).words,
+          alone: explanation.alone(goal: request.goal, mark: { doubt($0).mark }, measured))
       }
       var result = result
       if parts.count > 1, let part = result.part {

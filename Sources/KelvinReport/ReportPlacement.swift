@@ -7,6 +7,8 @@ package struct ReportPlacement: Sendable {
   package var plan: Plan
   /// The seconds of one warm inference, if the plan has run.
   package var measured: Double?
+  /// How far the prediction may be off: `± 7.0 %`, and its source; nil if it is not stated.
+  package var doubt: (mark: String, basis: String)?
   /// Further facts about the plan: the bottleneck, the frame rate, the optimality gap.
   package var facts: [ReportFact]
   /// The blocks of repeated nodes, which are shown once, and in full on request.
@@ -22,8 +24,12 @@ package struct ReportPlacement: Sendable {
 
   /// - Parameters:
   ///   - solution: the planner's solution behind the plan.
+  ///   - doubt: how far the prediction may be off, and the source of that number.
   ///   - alone: the time of each device alone, in words.
-  package init(units: String, plan: Plan, solution: PlanSolution, measured: Double? = nil, alone: [String] = []) {
+  package init(
+    units: String, plan: Plan, solution: PlanSolution, measured: Double? = nil,
+    doubt: (mark: String, basis: String)? = nil, alone: [String] = []
+  ) {
     let sizes = plan.parts.first?.sampledSizes.map { sizes in
       let listed = sizes.sorted { $0.key < $1.key }.map { name, sizes in
         "\(name) \(sizes.map(String.init).joined(separator: "x"))"
@@ -32,10 +38,11 @@ package struct ReportPlacement: Sendable {
     }
     self.init(
       units: units + (plan.parts.first.map { ", graph '\($0.name)'" } ?? "") + (sizes ?? ""), plan: plan,
-      measured: measured, facts: Self.facts(solution, alone: alone))
+      measured: measured, facts: Self.facts(solution, mark: doubt.map { " \($0.mark)" } ?? "", alone: alone))
+    self.doubt = doubt
   }
 
-  private static func facts(_ solution: PlanSolution, alone: [String]) -> [ReportFact] {
+  private static func facts(_ solution: PlanSolution, mark: String, alone: [String]) -> [ReportFact] {
     var facts: [ReportFact] = []
     if solution.method == .approximate {
       facts.append(ReportFact("at most off the optimum", HumanReadable.percent(solution.gap)))
@@ -45,7 +52,7 @@ package struct ReportPlacement: Sendable {
     }
     if let rate = solution.framesPerSecond {
       let limit = solution.limitedBy.map { ", limited by \($0)" } ?? ""
-      facts.append(ReportFact("predicted rate", HumanReadable.perSecond(rate) + limit))
+      facts.append(ReportFact("predicted rate", HumanReadable.perSecond(rate) + mark + limit))
     }
     if let mixture = solution.mixture { facts.append(ReportFact("plans", mixture.text)) }
     if let start = solution.startSeconds { facts.append(ReportFact("paid once", HumanReadable.seconds(start))) }

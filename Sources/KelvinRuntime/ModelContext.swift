@@ -183,7 +183,14 @@ package struct ModelContext: Sendable {
     }
     var pinned = request
     pinned.pins = placement
-    return try explain(pinned)
+    var explanation = try explain(pinned)
+    // The pins are a means here; the reasons are those for which the plan was made.
+    let reasons = Dictionary(plan.nodes.map { ($0.name, $0.reason) }) { first, _ in first }
+    for index in explanation.nodes.indices where explanation.nodes[index].reason == "pinned" {
+      let reason = reasons[explanation.nodes[index].node] ?? ""
+      explanation.nodes[index].reason = reason.isEmpty ? "the given plan" : reason
+    }
+    return explanation
   }
 
   private func refuse(_ reason: String) -> RuntimeError {

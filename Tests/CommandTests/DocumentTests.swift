@@ -180,6 +180,55 @@ import Testing
     #expect(abs(total - (plan["predicted"]?.number ?? 0)) < 1e-9)
   }
 
+  @Test func predictedTimesHaveTheirErrorsInTextDocumentAndPage() throws {
+    let folder = TemporaryFolder()
+    let arguments = ["plan", Kelvin.digits, "--units", "cpu,reference"]
+    let plan = try document(arguments)
+    let error = try #require(plan["predictionError"])
+    let mark = error["share"]?.number.map { "± \(Double(Int(($0 * 1000).rounded())) / 10) %" } ?? "± unknown"
+    #expect(error["basis"]?.text?.isEmpty == false)
+    for single in try #require(plan["singleDevices"]?.array) {
+      #expect(single["predictionError"]?["basis"]?.text?.isEmpty == false)
+    }
+    let text = Kelvin.run(arguments + ["--report", "\(folder.path)/plan.html"]).output
+    let lines = text.split(separator: "\n")
+    for title in ["predicted ", "best single device ", "each device alone "] {
+      let line = try #require(lines.first { $0.hasPrefix(title) }, "\(text)")
+      #expect(line.contains(title == "each device alone " ? " ± " : " \(mark)"), "\(line)")
+    }
+    let page = String(decoding: TemporaryFolder.read("\(folder.path)/plan.html"), as: UTF8.self)
+    #expect(page.contains(" \(mark) for one warm prediction, predicted"))
+  }
+
+  @Test func sumOfAOneShotPlanIsToldFromTheTimeOfOneInference() throws {
+    let text = Kelvin.run("plan", Kelvin.digits, "--units", "cpu,reference", "--goal", "one-shot").output
+    let words = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    #expect(
+      words.contains(" in all, one inference ") && words.contains(" for start and the first inference"), "\(text)")
+    let single = try #require(text.split(separator: "\n").first { $0.hasPrefix("best single device ") })
+    #expect(single.contains(" in all"), "\(single)")
+  }
+
+  @Test func planFitsATerminalOfEightyColumnsWhateverThePath() {
+    let folder = TemporaryFolder()
+    let path = String(repeating: "a-long-folder-name/", count: 6) + "Digits.onnx"
+    let model = folder.write(TemporaryFolder.read(Kelvin.digits), path)
+    for options in [[], ["--goal", "one-shot"], ["--goal", "throughput", "--verbose"]] {
+      let text = Kelvin.run(["plan", model, "--units", "cpu,reference"] + options).output
+      #expect(text.contains("NODE"), "\(text)")
+      #expect(text.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(text)")
+    }
+  }
+
+  @Test func savedPlanOfOneDeviceKeepsItsReasons() throws {
+    let folder = TemporaryFolder()
+    let file = "\(folder.path)/plan.json"
+    let first = try document(["plan", Kelvin.digits, "--units", "cpu,reference", "--save", file, "--no-trial"])
+    let second = try document(["plan", Kelvin.digits, "--units", "cpu,reference", "--plan", file])
+    let reasons = [first, second].map { $0["nodes"]?.array?.compactMap { $0["reason"]?.text } }
+    #expect(reasons[0]?.isEmpty == false && reasons[0] == reasons[1])
+  }
+
   @Test func foldedOperationsAreListedWithTheReason() throws {
     let folder = TemporaryFolder()
     let model = folder.write(

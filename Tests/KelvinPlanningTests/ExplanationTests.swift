@@ -70,6 +70,15 @@ import Testing
     #expect(plan.nodes[1].transfers.map(\.value) == ["x"])
   }
 
+  @Test func pinIsNoReasonWhereOneDeviceCanRunTheNode() throws {
+    let text = Golden.chain.replacing("\"pins\": {}", with: "\"pins\": {\"d\": \"cpu\", \"c\": \"gpu\"}")
+      .replacing(
+        "\"seconds\": {\"cpu\": 10, \"gpu\": 30}}\n ",
+        with: "\"seconds\": {\"cpu\": 10}, \"unsupported\": {\"gpu\": \"dynamic output\"}}\n ")
+    let plan = try PlanningProblem(text: text).explain()
+    #expect(plan.nodes.map(\.reason).suffix(2) == ["pinned", "unsupported on gpu: dynamic output"])
+  }
+
   @Test func reasonStatesTheSavedSeconds() throws {
     let text = Golden.chain.replacing("\"latency\": 1}", with: "\"latency\": 100}")
     let plan = try PlanningProblem(text: text).explain()

@@ -144,6 +144,9 @@ extension ComputePlan {
   /// The predicted seconds of one warm prediction: the sum of all layers and copies, whatever the goal.
   public var predicted: Double { plan.predicted }
 
+  /// The share by which `predicted` may be off, from predictions that were compared with runs; nil if it is unknown.
+  public var predictionError: Double? { document.doubt.share }
+
   /// The objective that the plan was made for.
   public var goal: Goal { Goal(rawValue: plan.goal.rawValue) ?? .latency }
 

@@ -23,7 +23,7 @@ package struct FunctionPlanDocument: Encodable, Sendable {
   /// Returns the contents of a plan file, for `ModelConfiguration.plan`.
   package func file() throws(ModelError) -> Data { try ModelError.wrapping { try plan.json() + [0x0A] } }
 
-  /// Formats the plans for a terminal.
+  /// Formats the plans for a terminal. A word that is wider than the terminal, such as a long path, is cut.
   ///
   /// - Parameters:
   ///   - width: the terminal's width in columns.
@@ -32,13 +32,29 @@ package struct FunctionPlanDocument: Encodable, Sendable {
     let texts = parts.map { part in
       PlanText(part, width: width, showsAllLayers: showsAllLayers, isVerbose: isVerbose).text()
     }
+    return text(texts, width: width).split(separator: "\n", omittingEmptySubsequences: false)
+      .map { String($0).truncatedInMiddle(to: width) }.joined(separator: "\n")
+  }
+
+  private func text(_ texts: [String], width: Int) -> String {
     guard parts.count > 1 else { return texts[0] }
-    let total = HumanReadable.seconds(plan.predicted)
+    let total = "\(HumanReadable.seconds(plan.predicted)) \(doubt.mark)"
     let head = "\(plan.subject.model): \(parts.count) graphs in sequence, \(total) for one warm prediction"
     let sections = zip(parts, texts).map { part, text in
       ["", "Graph '\((part.plan.parts.first?.name ?? "").printable)'", "", text].joined(separator: "\n")
     }
     return ([head.paragraph(width: width)] + sections).joined(separator: "\n")
+  }
+
+  /// How far the predicted time of all graphs may be off: the parts' errors in proportion to their times.
+  var doubt: PredictionDoubt {
+    let doubts = parts.map { (doubt: $0.doubt($0.explanation.solution), seconds: $0.plan.predicted) }
+    guard parts.count > 1 else { return doubts[0].doubt }
+    if let unknown = doubts.first(where: { $0.doubt.share == nil }) { return unknown.doubt }
+    let total = doubts.reduce(0) { $0 + $1.seconds }
+    return PredictionDoubt(
+      share: total > 0 ? doubts.reduce(0) { $0 + ($1.doubt.share ?? 0) * $1.seconds } / total : 0,
+      basis: "the errors of \(parts.count) graphs")
   }
 
   /// Encodes a single graph's document unchanged. For several graphs, `trials` has the trials by graph name, and
@@ -51,7 +67,7 @@ package struct FunctionPlanDocument: Encodable, Sendable {
     let document: JSONObject = [
       "foldedAway": parts.flatMap(\.foldedAway), "estimates": parts.flatMap(\.estimates).first(ofEach: \.device),
       "powers": parts.flatMap(\.powers).first(ofEach: \.device), "whatIf": parts[0].whatIf,
-      "transferSeconds": solutions.flatMap(\.transfers).reduce(0) { $0 + $1.seconds },
+      "predictionError": doubt, "transferSeconds": solutions.flatMap(\.transfers).reduce(0) { $0 + $1.seconds },
       "objective": isSum ? solutions.reduce(0) { $0 + $1.objective } : nil,
       "regrets": parts.allSatisfy(\.explanation.hasExactRegrets) ? "exact" : "bounds", "envelope": parts[0].budget,
       "trials": Dictionary(uniqueKeysWithValues: trials).nonEmpty,

@@ -107,10 +107,19 @@ package struct PlanDocument: Encodable, Sendable {
   /// Returns the measured seconds of a plan that was run on this machine.
   package func measured(_ solution: PlanSolution) -> Double? { tried?.entry(solution.placement)?.seconds }
 
+  /// How far the predicted time of one inference of a plan may be off.
+  package func doubt(_ solution: PlanSolution) -> PredictionDoubt {
+    // Only devices of the plan: the whole inventory would open every driver.
+    costs.doubt(
+      of: solution, in: explanation,
+      devices: inventory.devices(named: Set(solution.placement.values)).map(\.info), model: plan.subject.modelKey,
+      threads: threads)
+  }
+
   /// A sentence for each single device with its time and whether it was run on this machine, the fastest first.
   package var alone: [String] {
-    guard isAboutThisMachine else { return explanation.alone(nil) }
-    return explanation.alone { measured($0) }
+    explanation.alone(
+      goal: plan.goal, mark: { doubt($0).mark }, isAboutThisMachine ? { measured($0) } : nil)
   }
 
   /// The remark about the plan that the model actually runs, if it differs from this plan; nil if it does not differ,
@@ -164,7 +173,8 @@ package struct PlanDocument: Encodable, Sendable {
     }
   }
 
-  /// `tried` tells whether the plan was run on this machine, and its measured seconds.
+  /// `tried` tells whether the plan was run on this machine, one inference at a time, and its measured seconds.
+  /// `predictionError` tells how far `predicted` may be off.
   package func encode(to encoder: any Encoder) throws {
     let solution = explanation.solution
     let measured = measured(solution)
@@ -172,9 +182,13 @@ package struct PlanDocument: Encodable, Sendable {
       "foldedAway": foldedAway, "weights": weights, "estimates": estimates, "powers": powers, "whatIf": whatIf,
       "transferSeconds": solution.transfers.reduce(0) { $0 + $1.seconds },
       "singleDevices": explanation.singleDevices.map { single -> JSONObject in
-        ["device": single.device, "predicted": single.predicted, "measured": self.measured(single.solution)]
+        [
+          "device": single.device, "predicted": single.predicted, "predictionError": doubt(single.solution),
+          "measured": self.measured(single.solution),
+        ]
       },
-      "objective": solution.objective, "lowerBound": solution.lowerBound, "bottleneck": solution.bottleneck,
+      "predictionError": doubt(solution), "objective": solution.objective, "lowerBound": solution.lowerBound,
+      "bottleneck": solution.bottleneck,
       "joules": solution.joules, "framesPerSecond": solution.framesPerSecond, "limitedBy": solution.limitedBy,
       "mixture": solution.mixture,
       "startSeconds": solution.startSeconds, "flips": solution.flips, "remark": solution.remark,

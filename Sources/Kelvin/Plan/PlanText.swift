@@ -55,44 +55,52 @@ struct PlanText {
   private var summary: String {
     var table = TextTable(.init(""), .init(""))
     let solution = explanation.solution
+    let doubt = document.doubt(solution)
+    let inference = "\(HumanReadable.seconds(plan.predicted)) \(doubt.mark)"
     let method =
       plan.method == .exact
       ? "no placement is better" : "at most \(HumanReadable.percent(solution.gap)) from the optimum"
     switch plan.goal {
     case .latency:
-      table.add("predicted", "\(HumanReadable.seconds(plan.predicted)) for one warm prediction; \(method)")
+      table.add("predicted", "\(inference) for one warm prediction")
+      table.add("", method)
     case .oneShot:
       let runs = request.runs == 0 ? "the first inference" : "the first inference and \(request.runs) more"
       table.add("in all", "\(HumanReadable.seconds(solution.objective)) for start and \(runs)")
       table.add("", method)
       table.add(
         "of which",
-        "start \(HumanReadable.seconds(solution.startSeconds ?? 0)), each inference "
-          + HumanReadable.seconds(plan.predicted))
+        "start \(HumanReadable.seconds(solution.startSeconds ?? 0)), each inference \(inference)")
       for flip in solution.flips ?? [] {
         table.add("from \(counted(flip.runs, "run")) on", "\(flip.to) in place of \(flip.from)")
       }
     case .throughput, .sustained:
       table.add(
-        "predicted", (solution.framesPerSecond.map(HumanReadable.framesPerSecond) ?? "any rate") + "; \(method)")
+        "predicted",
+        (solution.framesPerSecond.map { "\(HumanReadable.framesPerSecond($0)) \(doubt.mark)" } ?? "any rate")
+          + "; \(method)")
       if let bottleneck = solution.bottleneck {
         table.add("bottleneck", "\(bottleneck.resource), \(HumanReadable.seconds(bottleneck.seconds)) for each frame")
       }
       for (index, line) in (solution.mixture?.text ?? "").wrapped(to: width - 20).enumerated() where !line.isEmpty {
         table.add(index == 0 ? "plans" : "", line)
       }
-      table.add("one inference", "\(HumanReadable.seconds(plan.predicted)) when nothing else runs")
+      table.add("one inference", "\(inference) when nothing else runs")
     }
     if let joules = solution.joules, plan.goal == .sustained {
       table.add("energy", "\(HumanReadable.significant(joules)) J above idle for each frame")
+    }
+    for (index, line) in doubt.basis.wrapped(to: width - 20).enumerated() {
+      table.add(index == 0 ? "prediction error" : "", line)
     }
     if let budget = document.budget { table.add("power", budget) }
     if let remark = solution.remark {
       for line in remark.wrapped(to: width - 20) { table.add("", line) }
     }
     if document.isAboutThisMachine {
+      let what = plan.goal == .latency ? "measured" : "measured for one inference, not for this goal"
       table.add(
-        "tried here", document.measured(solution).map { "\(HumanReadable.seconds($0)) measured" } ?? "not tried")
+        "tried here", document.measured(solution).map { "\(HumanReadable.seconds($0)) \(what)" } ?? "not tried")
     }
     for line in (document.proven ?? "").wrapped(to: width - 20) where !line.isEmpty { table.add("", line) }
     if let single = explanation.bestSingleDevice {
@@ -101,7 +109,7 @@ struct PlanText {
       let excess = solution.objective > 0 ? single.solution.objective / solution.objective - 1 : 0
       table.add(
         "best single device",
-        "\(single.device), \(HumanReadable.seconds(single.solution.objective))"
+        "\(single.device), \(objective(single.solution))"
           + (excess > 0.0005 ? ": \(HumanReadable.percent(excess)) more" : ", as this plan")
           + (elsewhere.isEmpty ? "" : " (\(counted(elsewhere.count, "node")) must run elsewhere)"))
     }
@@ -142,6 +150,16 @@ struct PlanText {
     if onHost > 0 { table.add("host operations", "\(counted(onHost, "operation"))\(list)") }
     if folded > 0 { table.add("folded away", "\(counted(folded, "operation"))\(list)") }
     return table.text(width: width)
+  }
+
+  /// Returns the predicted objective of a plan, with the name of the quantity and the error of its prediction.
+  private func objective(_ solution: PlanSolution) -> String {
+    let (seconds, mark) = (HumanReadable.seconds(solution.objective), document.doubt(solution).mark)
+    return switch plan.goal {
+    case .latency: "\(seconds) \(mark)"
+    case .oneShot: "\(seconds) in all"
+    case .throughput, .sustained: "\(seconds) \(mark) for each frame"
+    }
   }
 
   /// The sizes that a sample run found, and the sizes that the plan holds for.

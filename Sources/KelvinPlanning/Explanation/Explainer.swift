@@ -68,8 +68,10 @@ struct Explainer {
 
   private func reason(_ node: Int, _ others: [Int], _ candidates: [PlanCandidate]) -> String {
     let record = problem.nodes[node]
-    if problem.pins[record.id] != nil { return "pinned" }
     let chosen = answer.placement[node]
+    // A pin to the only device that can run the node decides nothing.
+    let hasChoice = candidates.contains { $0.seconds != nil && $0.device != problem.devices[chosen] }
+    if problem.pins[record.id] != nil, hasChoice { return "pinned" }
     if others.isEmpty {
       let obstacles = candidates.filter { $0.device != problem.devices[chosen] }.map { candidate in
         switch candidate.unsupported {

@@ -51,9 +51,10 @@ extension PlanExplanation {
     else { return (self, nil) }
     let mix = "the plan over \(Set(solution.placement.values).sorted().joined(separator: " and "))"
     guard goal == .latency, let trial, trial.entry(solution.placement) != nil else {
+      let untried = goal == .latency ? "was not tried here" : "was not tried for the goal \(goal.rawValue)"
       return (
-        adopting(single.solution, reason: "\(mix) was not tried here"),
-        "\(mix), predicted to be best, was not tried here, so \(single.device) alone runs the model; "
+        adopting(single.solution, reason: "\(mix) \(untried)"),
+        "\(mix), predicted to be best, \(untried), so \(single.device) alone runs the model; "
           + (goal == .latency
             ? "'kelvin plan --trial' tries it"
             : "'kelvin bench' compares the two for this goal, and --plan takes the plan that it saves")

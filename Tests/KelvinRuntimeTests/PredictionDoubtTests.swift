@@ -1,0 +1,102 @@
+import KelvinDevices
+import KelvinGraph
+import KelvinMeasurements
+import KelvinPlanning
+import KelvinRuntime
+import TestSupport
+import Testing
+
+/// How far predicted times may be off.
+@Suite struct PredictionDoubtTests {
+  private let request = PlanRequest(units: .devices(["cpu", "gpu:0"]))
+
+  /// The GPU takes a tenth of the CPU's time for the first two layers and refuses the last.
+  private func context() throws -> ModelContext {
+    let clock = VirtualClock()
+    return try chain(
+      clock,
+      devices: [
+        TimedDevice("cpu", kind: .cpu, clock: clock) { _ in 1e-3 },
+        TimedDevice("gpu:0", kind: .integratedGPU, clock: clock, refuses: { $0.name == "layer 2" }) { _ in 1e-4 },
+      ])
+  }
+
+  private func profile(_ context: ModelContext, withLinks: Bool = true, layers: Int = 3) -> MeasuredProfile {
+    var profile = MeasuredProfile(
+      kelvinVersion: "test", machine: MachineDescription(SystemFiles()),
+      devices: context.inventory.devices.map(\.info.identity))
+    for node in context.graph.nodes.prefix(layers) {
+      for (device, seconds) in [("cpu", 1e-3), ("gpu:0", 1e-4)] where device == "cpu" || node.name != "layer 2" {
+        let key = CostSheet.key(node, in: context.graph, computedIn: .full, threads: request.threads)
+        profile.nodes[key, default: [:]][device] = NodeCost(
+          seconds: seconds, interval: .init(lower: seconds, upper: seconds, confidence: 1), samples: 9,
+          source: .hostClock)
+        profile.work[key] = CostSheet.work(node, in: context.graph)
+      }
+    }
+    guard withLinks else { return profile }
+    for (from, to) in [("cpu", "gpu:0"), ("gpu:0", "cpu")] {
+      profile.transfers.append(TransferCost(from: from, to: to, latency: 1e-5, bytesPerSecond: 1e9, samples: 9))
+    }
+    return profile
+  }
+
+  private func accuracy(_ largest: Double, plans: Int) -> PredictionAccuracy {
+    PredictionAccuracy(median: largest / 2, largest: largest, bias: 0, plans: plans)
+  }
+
+  /// The doubt of the best plan, and of the CPU alone.
+  private func doubts(_ context: ModelContext, _ profile: MeasuredProfile?) throws -> (
+    best: PredictionDoubt, cpu: PredictionDoubt
+  ) {
+    let costs = CostSheet(profile, shipped: .none)
+    let explanation = try context.with(costs: costs).planner.problem(context.graph, request).explain()
+    func doubt(_ solution: PlanSolution) -> PredictionDoubt {
+      costs.doubt(
+        of: solution, in: explanation, devices: context.inventory.devices.map(\.info), model: context.key.description,
+        threads: request.threads)
+    }
+    let single = try #require(explanation.singleDevices.first { $0.device == "cpu" })
+    return (doubt(explanation.solution), doubt(single.solution))
+  }
+
+  @Test func measuredPlanHasTheLargestErrorOfItsKindOfPlan() throws {
+    let context = try context()
+    var profile = profile(context)
+    profile.accuracy[context.key.description] = ModelAccuracy(
+      single: accuracy(0.03, plans: 2), mixed: accuracy(0.2, plans: 7))
+    let doubts = try doubts(context, profile)
+    #expect(doubts.cpu.mark == "± 3.0 %")
+    #expect(doubts.cpu.basis == "the largest error of 2 plans of one device, predicted and run by 'kelvin profile'")
+  }
+
+  @Test func unprofiledModelHasTheMedianErrorOfOthers() throws {
+    let context = try context()
+    var profile = profile(context)
+    for (index, largest) in [0.5, 0.04, 0.06].enumerated() {
+      profile.accuracy["other \(index)"] = ModelAccuracy(single: accuracy(largest, plans: 2))
+    }
+    let doubts = try doubts(context, profile)
+    #expect(doubts.cpu.mark == "± 6.0 %" && doubts.cpu.basis.hasSuffix("the median of 3 other models"))
+  }
+
+  @Test func predictionThatWasNeverComparedHasNoKnownError() throws {
+    let context = try context()
+    let doubts = try doubts(context, profile(context))
+    #expect(doubts.cpu.share == nil && doubts.cpu.mark == "± unknown")
+    #expect(doubts.cpu.basis == "no prediction from these measurements was compared with a run")
+  }
+
+  @Test func guessesMakeTheErrorUnknown() throws {
+    let context = try context()
+    let guessed = try doubts(context, nil)
+    #expect(guessed.cpu.share == nil && guessed.cpu.basis == "the error of estimates for cpu is unknown")
+    // Measured layers, but a guessed copy.
+    var profile = profile(context, withLinks: false)
+    profile.accuracy[context.key.description] = ModelAccuracy(
+      single: accuracy(0.03, plans: 2), mixed: accuracy(0.2, plans: 7))
+    let unlinked = try doubts(context, profile)
+    #expect(unlinked.best.share == nil && unlinked.best.basis.hasPrefix("the cost of copies from "))
+    #expect(unlinked.cpu.mark == "± 3.0 %")
+  }
+}
