@@ -41,7 +41,8 @@ def figures(run, part, label):
 def rank(row):
     """Orders configurations; among those without a significant difference, the lowest key comes first."""
     energy = (row.get("energy") or {}).get("ratio")
-    return (max(0, EXACTNESS.index(row["precision"]) - 1), math.inf if energy is None else energy, row["threads"])
+    return (max(0, EXACTNESS.index(row["precision"]) - 1), math.inf if energy is None else energy,
+            len(row["devices"]), row["threads"])
 
 
 def check_equals(checker, pick, rows):
@@ -51,8 +52,18 @@ def check_equals(checker, pick, rows):
                    f"{pick['configuration']} was picked among equals, and {', '.join(better)} comes before it")
 
 
+def in_time(row):
+    """Whether 99 of 100 frames of the stream are answered before the next arrives."""
+    stream = row.get("stream")
+    return bool(stream) and stream["p99"] <= stream["deadline"] and stream["lost"] <= 0.01 * (stream["lost"] + stream["served"])
+
+
 def check_pick(checker, run, pick, rows):
     question, own = pick["question"], pick["configuration"]
+    if question == "stream":
+        late = [row["configuration"] for row in rows if row["configuration"] == own and not in_time(row)]
+        checker.expect("stream", not late or not any(map(in_time, rows)),
+                       f"{own} is late for the next frame, and another configuration is not")
     equals = set(pick["equals"])
     measured = [row["configuration"] for row in rows if figures(run, question, row["configuration"])]
     others = [label for label in measured if label != own and label not in equals]

@@ -155,6 +155,22 @@ struct AdviceTests {
     }
   }
 
+  @Test("without a comparison the more exact of two similar precisions is picked, not the lower median")
+  func simplest() throws {
+    let count = Atomic(0)
+    let cancellation = Cancellation()
+    let advice = try advise(
+      cpu: 50e-3, gpu: 1e-3, hasLowPrecision: true, precisions: [.low, .automatic], questions: [.photo],
+      cancellation: cancellation
+    ) {
+      if count.add(1, ordering: .relaxed).newValue == 24 { cancellation.cancel() }
+      return false
+    }
+    let pick = try #require(advice.picks.first)
+    #expect(pick.answer.contains("not compared (interrupted)"), "\(pick.answer)")
+    #expect(advice.rows[pick.row].label == "gpu:0", "\(advice.rows.map { ($0.label, $0.warm) })")
+  }
+
   @Test("units that differ only in throughput are separate rows")
   func mixesForThroughput() throws {
     for (questions, labels) in [
@@ -177,7 +193,54 @@ struct AdviceTests {
       ).run()
       #expect(advice.rows.map(\.label) == labels)
       #expect(!advice.evidence.trials.isEmpty)
+      // The third row's plan for one photo is that of the card alone, which is measured once and has the star.
+      let photo = try #require(advice.picks.first { $0.question == .photo })
+      #expect(advice.rows[photo.row].label == "gpu:0" && photo.equals.isEmpty, "\(photo)")
+      for row in advice.rows.dropFirst(2) {
+        #expect(row.candidate.twin == "gpu:0" && row.warm != nil && row.firstAnswer == nil)
+        #expect(advice.notes.contains { $0.hasPrefix("cpu,gpu:0 runs the plan of gpu:0") }, "\(advice.notes)")
+      }
     }
+  }
+
+  /// The card's frames take 1 ms each, but every twentieth takes 80 ms, longer than the 50 ms between two frames.
+  private func stuttering(cpu: Double) throws -> Advice {
+    let count = Atomic(0)
+    let context = try chain(
+      clock,
+      devices: [
+        TimedDevice("cpu", kind: .cpu, clock: clock) { _ in cpu },
+        TimedDevice("gpu:0", kind: .discreteGPU, clock: clock) { node in
+          guard node.name == "layer 0" else { return 3e-4 }
+          return count.add(1, ordering: .relaxed).newValue.isMultiple(of: 20) ? 80e-3 : 4e-4
+        },
+      ])
+    let subject = BenchmarkSubject(
+      context: context, format: "test", inputs: [chainInputs], hasMadeUpInputs: true, loadSeconds: 0.002)
+    let candidates = ["cpu", "gpu:0"].map {
+      BenchmarkConfiguration(label: $0, request: PlanRequest(units: UnitsSelection($0) ?? .all))
+    }
+    return try AdviceRunner(
+      subject, AdviceRequest(questions: [.stream], framesPerSecond: 20, envelope: .server), candidates,
+      kelvinVersion: "test", machine: .server, clock: clock, files: noFiles
+    ).run()
+  }
+
+  @Test("a stream goes to a configuration in time, though another one has the lower median")
+  func timely() throws {
+    let advice = try stuttering(cpu: 5e-3)
+    let (cpu, card) = (try #require(advice.rows[0].stream), try #require(advice.rows[1].stream))
+    #expect(card.latency.p50 < cpu.latency.p50 && card.latency.p99 > 0.05 && cpu.latency.p99 < 0.05)
+    let pick = try #require(advice.picks.first)
+    #expect(advice.rows[pick.row].label == "cpu")
+    #expect(pick.answer.hasPrefix("pick cpu, the only one with 99 of 100 frames answered before the next"), "\(pick)")
+  }
+
+  @Test("an advice says that no configuration answers a stream in time")
+  func late() throws {
+    let advice = try stuttering(cpu: 25e-3)
+    let pick = try #require(advice.picks.first)
+    #expect(pick.answer.contains("no configuration answers 99 of 100 frames before the next arrives"), "\(pick.answer)")
   }
 
   @Test("the sustained recommendation uses the thermal model of the machine")

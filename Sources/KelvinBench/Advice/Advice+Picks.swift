@@ -18,26 +18,55 @@ extension Advice {
     guard let decided else { return nil }
     let places = decided.labels.map { label in rows.firstIndex { $0.label == label } }
     let finding = decided.finding
+    // One of several configurations with the same plan stands for all.
+    let tied = finding.tied.filter { index in finding.tied.first { finding.plans[$0] == finding.plans[index] } == index
+    }
+    if let pick = timely(question, finding, places, tied: tied) { return pick }
     if let refusal = finding.refusal {
-      return places[finding.best].map {
+      // Only the medians are known. Configurations far from the least median are left out.
+      let limit = finding.medians[finding.best] * (1 + (finding.detectable ?? Self.uncomparedReach))
+      let near = tied.filter { finding.medians[$0] <= limit }.compactMap { places[$0] }
+      return preferred(among: near).map {
         Pick(question, row: $0, isClear: false, equals: [], next: nil, refusal: rows.count > 1 ? refusal : nil)
       }
     }
-    let tied = finding.tied.compactMap { places[$0] }
-    guard let row = finding.winner.flatMap({ places[$0] }) ?? preferred(among: tied) else { return nil }
+    let tiedRows = tied.compactMap { places[$0] }
+    guard let row = finding.winner.flatMap({ places[$0] }) ?? preferred(among: tiedRows) else { return nil }
     var next = finding.runnerUp.flatMap { next in places[next.index].map { (row: $0, ratio: next.ratio) } }
-    let equals = tied.filter { $0 != row }
+    let equals = tiedRows.filter { $0 != row }
     if let equal = equals.first { next = (equal, 1) }
     return Pick(question, row: row, isClear: finding.winner != nil, equals: equals, next: next)
   }
 
-  /// Selects among equal rows: the smallest rounding error, then the least energy, then the fewest threads.
+  /// The relative distance to the least median up to which uncompared configurations may be equal.
+  private static let uncomparedReach = 1.0
+
+  /// Returns the pick for a stream if some configurations answer its frames in time and one that might be picked does
+  /// not: among the former, those tied with the best, else the fastest. Nil if time decides nothing.
+  private func timely(_ question: Question, _ finding: Finding, _ places: [Int?], tied: [Int]) -> Pick? {
+    guard question == .stream else { return nil }
+    let timely = finding.medians.indices.filter { places[$0].map { isInTime(rows[$0]) } ?? false }
+    let possible = finding.winner.map { [$0] } ?? tied
+    guard !timely.isEmpty, possible.contains(where: { !timely.contains($0) }) else { return nil }
+    let near = tied.filter(timely.contains)
+    let fastest = timely.min { finding.medians[$0] < finding.medians[$1] }
+    guard let row = preferred(among: near.compactMap { places[$0] }) ?? fastest.flatMap({ places[$0] }) else {
+      return nil
+    }
+    let rule =
+      (timely.count == 1 ? "the only one" : "one of \(timely.count)")
+      + " with 99 of 100 frames answered before the next"
+    return Pick(question, row: row, isClear: false, equals: [], next: nil, rule: rule)
+  }
+
+  /// Selects among equal rows: the smallest rounding error, then the least energy, then the fewest devices and threads.
   private func preferred(among rows: [Int]) -> Int? {
     rows.min { first, second in
-      func rank(_ index: Int) -> (Double, Double, Int, Int) {
+      func rank(_ index: Int) -> (Double, Double, Int, Int, Int) {
         let row = self.rows[index]
         return (
-          row.candidate.precision.unitRoundoff(.float32), row.joules ?? .infinity, row.candidate.threads, index
+          row.candidate.precision.unitRoundoff(.float32), row.joules ?? .infinity, row.candidate.devices.count,
+          row.candidate.threads, index
         )
       }
       return rank(first) < rank(second)

@@ -12,6 +12,8 @@ extension Advice {
         label
       } else if pick.isClear {
         "pick \(label)"
+      } else if let rule = pick.rule {
+        "pick \(label), \(rule)"
       } else if pick.equals.isEmpty {
         "\(label), not compared\(pick.refusal.map { " (\($0))" } ?? "")"
       } else {
@@ -46,6 +48,7 @@ extension Advice {
       let p99 = stream.latency.p99
       return "\(kept), half of them within \(seconds(stream.latency.p50)) and 99 of 100 within \(seconds(p99)), "
         + (p99 <= deadline ? "before the next arrives" : "the next arrives after \(seconds(deadline))")
+        + (rows.contains(where: isInTime) ? "" : "; no configuration answers 99 of 100 frames before the next arrives")
     case .throughput:
       guard let load = row.throughput else { return "" }
       return HumanReadable.perSecond(load.throughput) + (load.pipeline.map { " with \($0.inFlight) in flight" } ?? "")
@@ -78,6 +81,11 @@ extension Advice {
   /// Seconds from one frame to the next.
   var deadline: Double { 1 / request.framesPerSecond }
 
+  /// Whether 99 of 100 frames of the stream are answered before the next arrives.
+  func isInTime(_ row: Row) -> Bool {
+    row.stream.map { $0.latency.p99 <= deadline && Self.lostShare($0) <= 0.01 } ?? false
+  }
+
   static func lostShare(_ stream: ConfigurationResult.Sustained) -> Double {
     let lost = Double(stream.dropped + stream.skipped)
     return lost / max(lost + Double(stream.served), 1)
@@ -87,6 +95,9 @@ extension Advice {
   package var notes: [String] {
     var notes: [String] = []
     notes += sameNotes
+    notes += rows.compactMap { row in
+      row.candidate.twin.map { "\(row.label) runs the plan of \($0); only its plan for throughput is another" }
+    }
     for (label, omissions) in Dictionary(grouping: evidence.omissions, by: \.label).sorted(by: { $0.key < $1.key }) {
       let parts = omissions.compactMap(\.part?.rawValue)
       notes.append(

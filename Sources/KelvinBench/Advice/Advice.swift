@@ -24,7 +24,7 @@ package struct Advice: Sendable {
     /// The simulated run of the stream over the request's horizon, in virtual time.
     package var lasting: StreamRun?
     package var memory: MemoryUse?
-    /// The energy of one inference above idle.
+    /// The energy of one inference above idle; nil when it is unknown or was not told from that of rest.
     package var joules: Double?
     /// Nil for estimates.
     package var measuredEnergy: InferenceEnergy?
@@ -50,6 +50,8 @@ package struct Advice: Sendable {
     package var equals: [Int]
     /// The reason for which nothing was compared; nil when a comparison was made.
     package var refusal: String?
+    /// The rule that decides in place of a comparison, in words; nil when a comparison decides.
+    package var rule: String?
     /// The best other row, and its value of the deciding measure as a multiple of the pick's; nil where all are equal.
     package var next: (row: Int, ratio: Double)? {
       get { nextRow.map { ($0, nextRatio) } }
@@ -65,8 +67,9 @@ package struct Advice: Sendable {
 
     init(
       _ question: Question, row: Int, isClear: Bool, equals: [Int], next: (row: Int, ratio: Double)?,
-      refusal: String? = nil
+      refusal: String? = nil, rule: String? = nil
     ) {
+      self.rule = rule
       self.refusal = refusal
       self.question = question
       self.row = row

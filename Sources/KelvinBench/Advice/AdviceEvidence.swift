@@ -11,6 +11,9 @@ package struct AdviceEvidence: Sendable {
     package var label: String
     /// The labels of configurations that are equal to this one.
     package var equivalentLabels: [String]
+    /// The label of the configuration that runs the same plan for one inference at a time, and is measured for both; nil
+    /// if this one is measured itself. Only their plans for throughput differ.
+    package var twin: String?
     /// The identifiers of the devices that run its layers.
     package var devices: [String]
     /// The threads of the CPU device.
@@ -21,8 +24,10 @@ package struct AdviceEvidence: Sendable {
     package var plan: Plan
 
     package init(
-      label: String, equivalentLabels: [String] = [], devices: [String], threads: Int, precision: Precision, plan: Plan
+      label: String, equivalentLabels: [String] = [], twin: String? = nil, devices: [String], threads: Int,
+      precision: Precision, plan: Plan
     ) {
+      self.twin = twin
       self.label = label
       self.equivalentLabels = equivalentLabels
       self.devices = devices

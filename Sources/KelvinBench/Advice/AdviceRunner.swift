@@ -56,13 +56,15 @@ package final class AdviceRunner {
       let part = parts.removeFirst()
       let share = part.weight / (part.weight + parts.reduce(0) { $0 + $1.weight })
       let seconds = max(0, (end - clock.now()) * share)
+      // One plan is measured once, and its row is the one to pick.
+      let measured = part == .throughput ? probes : probes.filter { $0.twin == nil }
       let schedule = AdviceSchedule(
-        part, probes.map(\.estimate), framesPerSecond: request.framesPerSecond, seconds: seconds,
+        part, measured.map(\.estimate), framesPerSecond: request.framesPerSecond, seconds: seconds,
         isFirst: evidence.results.isEmpty)
       let later = expectedSeconds(of: parts, probes, within: max(0, end - clock.now() - seconds))
       let (from, to) = (progress, progress + (1 - progress) * share)
       do {
-        let result = try measure(schedule, probes, until: clock.now() + seconds, isFirst: evidence.results.isEmpty) {
+        let result = try measure(schedule, measured, until: clock.now() + seconds, isFirst: evidence.results.isEmpty) {
           progress in
           var progress = progress
           progress.fraction = from + (to - from) * progress.fraction
@@ -70,7 +72,7 @@ package final class AdviceRunner {
           progress.secondsLeft = progress.secondsLeft.map { $0 + later }
           observe(progress)
         }
-        evidence.add(result, of: part, leftOut: schedule.leftOut.map { probes[$0] })
+        evidence.add(result, of: part, leftOut: schedule.leftOut.map { measured[$0] })
       } catch  where !evidence.results.isEmpty {
         // Results of earlier parts are kept.
         if options.cancellation?.isCancelled == true {
@@ -144,6 +146,7 @@ package final class AdviceRunner {
           probes[known].equivalentLabels.append(candidate.label)
           continue
         }
+        probe.twin = try probes.first { try $0.twin == nil && probe.isEquivalent(as: $0, subject.context) }?.label
         try probe.run(
           subject.context, subject.inputs[0], isDeterministic: options.isDeterministic, clock: clock,
           options.cancellation)

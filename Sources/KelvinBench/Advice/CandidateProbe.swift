@@ -13,6 +13,8 @@ struct CandidateProbe {
   let trial: TriedPlans?
   /// The labels of configurations equal to this one: same plan, same threads, same precision of every node.
   var equivalentLabels: [String] = []
+  /// The label of the probe with the same plan for one inference at a time; nil if there is none.
+  var twin: String?
   /// Seconds of compilation and the first inference, with empty caches (`coldStart`) and with filled caches (`start`).
   var coldStart = 0.0
   var start = 0.0
@@ -80,7 +82,7 @@ struct CandidateProbe {
   func candidate(_ context: ModelContext) throws -> AdviceEvidence.Candidate {
     let placement = explanation.solution.placement
     return .init(
-      label: label, equivalentLabels: equivalentLabels,
+      label: label, equivalentLabels: equivalentLabels, twin: twin,
       devices: context.inventory.devices(named: context.nodesByDevice(placement).keys).map(\.info.id),
       threads: configuration.request.threads, precision: configuration.request.precision,
       plan: try context.plan(explanation, configuration.request))

@@ -16,6 +16,8 @@ package struct Finding: Sendable, Hashable {
   /// `best`, the configurations from which it did not measurably differ, and all that run the same plan as one of
   /// these.
   package let tied: [Int]
+  /// For each configuration, a number that configurations with the same plan share.
+  package let plans: [Int]
   /// The number of rounds left out because others took processor time.
   package let disturbed: Int
   /// The number of disturbed rounds that count because too few others remained.
@@ -86,6 +88,7 @@ package struct Finding: Sendable, Hashable {
     }
     self.comparisons = comparisons
     let plans = plans.count == rounds.count ? plans : Array(rounds.indices)
+    self.plans = plans
     let tiedPlans = Set(
       series.indices.filter { index in
         guard plans[index] != plans[best], let comparison = comparisons[index] else { return true }
