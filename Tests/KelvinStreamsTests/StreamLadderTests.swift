@@ -18,15 +18,37 @@ struct StreamLadderTests {
     ]
     let ladder = try StreamLadder(choosingAmong: plans, framesPerSecond: 30, queue: 2)
     #expect(
-      ladder.rungs.indices.map { "\(ladder.text($0)): \(ladder.rungs[$0].effect)" } == [
-        "as planned, 100 % of the frames, 2 may wait: ",
+      ladder.descriptions == [
+        "as planned, 100 % of the frames, 2 may wait",
         "precision low, 100 % of the frames, 2 may wait: saves 20 % of the energy; a frame takes 8.00 ms instead of 10.0 ms; outputs differ by up to 0.01",
         "1 CPU thread, 100 % of the frames, 2 may wait: saves 40 % of the energy; a frame takes 18.0 ms instead of 10.0 ms",
         "1 CPU thread, 100 % of the frames: saves 40 % of the energy; a frame takes 18.0 ms instead of 10.0 ms",
-        "1 CPU thread, 75 % of the frames: saves 55 % of the energy; a frame takes 18.0 ms instead of 10.0 ms",
         "crawl, 50 % of the frames: saves 85 % of the energy; a frame takes 50.0 ms instead of 10.0 ms",
         "crawl, 25 % of the frames: saves 93 % of the energy; a frame takes 50.0 ms instead of 10.0 ms",
+        "any of these plans, 5 % of the frames or more",
       ])
+    let unpaced = try StreamLadder(choosingAmong: [plans[0]], framesPerSecond: nil)
+    #expect(unpaced.costs == nil)
+    #expect(unpaced.descriptions.last == "as planned, 25 % of the frames: saves 75 % of the energy")
+  }
+
+  @Test("a plan that misses the deadline is no setting, unless the preferred one misses it too")
+  func deadline() throws {
+    let plans = [plan("as planned", 10, 100), plan("slow", 30, 40), plan("slower", 32, 20)]
+    func labels(_ deadline: Double?) throws -> [String] {
+      try StreamLadder(choosingAmong: plans, framesPerSecond: 30, deadline: deadline).labels
+    }
+    #expect(try labels(nil) == ["as planned", "slow", "slower"])
+    #expect(try labels(0.031) == ["as planned", "slow"])
+    #expect(try labels(0.005) == ["as planned"])
+  }
+
+  @Test("the cost of a plan that does not keep up is that of the frames it answers")
+  func costs() throws {
+    let cost = plan("slow", 50, 100).cost(framesPerSecond: 40)
+    #expect(abs(cost.answersPerSecond - 20) < 1e-9 && abs(cost.watts - 2) < 1e-9 && abs(cost.fullRate - 0.5) < 1e-9)
+    let back = plan("slow", 50, 100).cost(framesPerSecond: nil)
+    #expect(back.answersPerSecond == 20 && abs(back.watts - 2) < 1e-9 && back.fullRate == 1)
   }
 
   @Test("a single device without alternatives lowers the rate")

@@ -36,6 +36,44 @@ struct ThermalModelTests {
     #expect(twoPoles.peak(load: 3) == nil)
   }
 
+  @Test("the largest load stays at or below the limit at every moment, and a slightly larger one does not")
+  func largestLoad() {
+    var random = SeededGenerator(seed: 5)
+    for _ in 0..<300 {
+      let weight = random.unit()
+      let model = ThermalModel(
+        fast: ThermalPole(weight: weight, tau: 1 + 20 * random.unit()),
+        slow: ThermalPole(weight: 1 - weight, tau: 30 + 600 * random.unit()), fastRise: 1.5 * random.unit(),
+        slowRise: 1.5 * random.unit())
+      let (start, length) = (1 + 10 * random.unit(), 300 * random.unit())
+      let load = model.largestLoad(below: 0.95, from: start, until: start + length)
+      func hottest(_ load: Double) -> Double {
+        (0...2000).map { model.forecast(after: start + length * Double($0) / 2000, load: load) }.max() ?? 0
+      }
+      #expect(hottest(load) <= 0.95 + 1e-9)
+      #expect(hottest(load + 0.01) > 0.95)
+    }
+    let cool = onePole(tau: 30, rise: 0.4)
+    #expect(cool.largestLoad(below: 0.95, from: 10, until: .infinity) == 0.95)
+    // 0.4 e^(-1/3) + q (1 - e^(-1/3)) = 0.95.
+    #expect(abs(cool.largestLoad(below: 0.95, from: 10, until: 10) - 2.34025) < 1e-5)
+  }
+
+  @Test("a correction by load leaves the model as the missing load would have")
+  func correctedByLoad() {
+    var told = twoPoles
+    told.advance(by: 7, load: 1.2)
+    var corrected = twoPoles
+    corrected.advance(by: 7, load: 0.5)
+    let missing = corrected.correct(toHeadroom: told.headroom, byLoadDuring: 7)
+    #expect(abs(missing - 0.7) < 1e-12)
+    #expect(abs(corrected.fastRise - told.fastRise) < 1e-12 && abs(corrected.slowRise - told.slowRise) < 1e-12)
+    let before = corrected
+    #expect(corrected.correct(toHeadroom: .nan, byLoadDuring: 1) == 0)
+    #expect(corrected.correct(toHeadroom: 1, byLoadDuring: 0) == 0)
+    #expect(corrected == before)
+  }
+
   @Test("the step is exact: any division of the same time gives the same headroom, as the forecast said")
   func exactStep() {
     for seed in UInt64(1)...200 {

@@ -9,13 +9,10 @@ extension BenchmarkResult {
     guard workload.isGoverned else { return [] }
     return configurations.flatMap { configuration -> [String] in
       guard let sustained = configuration.sustained, let ladder = sustained.ladder else { return [] }
-      let rungs = ladder.rungs.enumerated().map { index, rung in
-        ladder.text(index) + (rung.effect.isEmpty ? "" : ": \(rung.effect)")
-      }
       let answers = sustained.answers.map {
         "\($0.label) \(counted($0.frames, "frame")), median \(HumanReadable.seconds($0.seconds))"
       }
-      return rungs.listed(
+      return ladder.descriptions.listed(
         under: "Settings of the governor of \(configuration.label), from the preferred one down")
         + "answered by \(answers.joined(separator: "; "))".wrapped(hangingIndent: 2)
     }

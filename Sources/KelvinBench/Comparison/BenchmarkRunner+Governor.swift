@@ -37,8 +37,17 @@ extension BenchmarkRunner {
         return use.isMeasured ? use.joules.map { .init(joules: $0, source: use.source) } : nil
       },
       compile: { try candidate.compiled($0) })
+    // The governor's watts must be those of the machine whose heat it sees.
+    let plans = trial.entries.map(\.plan).map { plan in
+      options.simulatedHeat.map { simulated in
+        StreamPlan.carriedOver(
+          label: plan.label, secondsPerFrame: plan.secondsPerFrame, joules: plan.joulesPerFrame,
+          source: plan.energySource, isMeasured: trial.isEnergyMeasured, remark: plan.remark, on: machine,
+          from: envelope, to: simulated.envelope)
+      } ?? plan
+    }
     let ladder = try StreamLadder(
-      choosingAmong: trial.entries.map(\.plan), framesPerSecond: workload.framesPerSecond, queue: workload.queue,
+      choosingAmong: plans, framesPerSecond: workload.framesPerSecond, queue: workload.queue,
       options: workload.isGoverned ? .init() : .init(rates: [], switchesPlans: false, dropsBacklog: false))
     try candidate.take(ladder, of: trial, governed: workload.isGoverned)
     journal.add(.ladder(configuration: candidate.index, ladder: ladder))
@@ -50,15 +59,7 @@ extension BenchmarkRunner {
     }
     if let simulated = options.simulatedHeat {
       candidate.heat = try SimulatedHeat(envelope: simulated.envelope, speed: simulated.speed)
-      candidate.simulatedWatts = trial.entries.reduce(into: [:]) { watts, entry in
-        let plan = entry.plan
-        watts[plan.label] =
-          StreamPlan.carriedOver(
-            label: plan.label, secondsPerFrame: plan.secondsPerFrame, joules: plan.joulesPerFrame,
-            source: plan.energySource, isMeasured: trial.isEnergyMeasured, on: machine, from: envelope,
-            to: simulated.envelope
-          ).watts
-      }
+      candidate.simulatedWatts = plans.reduce(into: [:]) { $0[$1.label] = $1.watts }
     }
   }
 }

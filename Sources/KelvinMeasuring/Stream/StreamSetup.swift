@@ -1,4 +1,5 @@
 import Kelvin
+import KelvinBasics
 import KelvinEngine
 import KelvinFeatures
 import KelvinMeasurements
@@ -68,18 +69,16 @@ struct StreamSetup: Sendable {
           observer: .init(isCancelled: { cancellation?.isCancelled ?? false }))
       })
     let ladder = try StreamLadder(
-      choosingAmong: trial.entries.map(\.plan), framesPerSecond: options.framesPerSecond, queue: options.queue)
+      choosingAmong: trial.entries.map(\.plan), framesPerSecond: options.framesPerSecond,
+      deadline: options.deadline?.inSeconds, queue: options.queue)
     let limit = model.configuration.optimizationHints.specializationLimit
     let predictors = ladder.labels.enumerated().map { index, label in
       let entry = trial.entries.first { $0.plan.label == label }
       return index == 0 ? model.predictor : Predictor(loaded, [entry?.model], specializationLimit: limit)
     }
-    let settings = ladder.rungs.indices.map { rung in
-      let effect = ladder.rungs[rung].effect
-      return ladder.text(rung) + (effect.isEmpty ? "" : ": \(effect)")
-    }
     let monitor = KelvinThermal.ThermalMonitor(envelope: envelope)
-    return (ladder.labels, predictors, settings, GovernedRun(Governor(ladder), HeatLog(monitor, at: clock.now())))
+    let run = GovernedRun(Governor(ladder), HeatLog(monitor, at: clock.now()))
+    return (ladder.labels, predictors, ladder.descriptions, run)
   }
 }
 

@@ -3,18 +3,25 @@ package import KelvinThermal
 
 /// Keeps a stream within the heat that the machine can dissipate. Each thermal report causes at most one action.
 ///
-/// The settings form a ladder (`StreamLadder`), from the preferred one down: plans that take less energy, then no
-/// backlog (only the newest frame may wait), then a smaller share of the arriving frames. The governor leaves a rung
+/// If the costs of the plans and the model of the machine are known, the governor chooses by forecast among the plans of
+/// its ladder and all rates from `leastRate` to 1, for most answers below the limit. The forecast is corrected by the
+/// measured headroom (`HeatEstimate`).
+///
+/// - It goes down when headroom would pass the ceiling within half a minute, no sooner than `dwell` after the last
+///   action, to a setting that lasts a minute. So a cool machine answers every frame for as long as its heat capacity
+///   lasts, and then as many as it can dissipate.
+/// - It goes up, no sooner than `recovery` after the last action, to a setting that lasts for ever.
+/// - When the machine is throttled nevertheless, it goes down at once, by at least a quarter of the frames.
+///
+/// Without costs or model, it moves along the ladder's rungs by the thermal state alone
 ///
 /// - downwards at `fair` when the limit will be reached at the present load, and always at `serious`, in both cases no
 ///   sooner than `dwell` after the last action. On entering `critical` it does so at once, and then again after every
 ///   `dwell`;
-/// - upwards after `recovery` seconds of uninterrupted `nominal`, and no sooner than that after the last action. If the
-///   power of the plans and the model of the machine are known, the limit must not be reached within the same time
-///   again.
+/// - upwards after `recovery` seconds of uninterrupted `nominal`, and no sooner than that after the last action.
 ///
 /// A return that heat reverses within twice that time doubles the next wait, up to `longestRecovery`; a longer one
-/// restores it. So a stream that is slightly too hot for a rung tries it ever more rarely. At least `recovery` passes
+/// restores it. So a stream that is slightly too hot for a setting tries it ever more rarely. At least `recovery` passes
 /// between two returns for any sequence of reports.
 ///
 /// A clock that is set back, or silent for longer than `longestSilence`, restarts the wait. Reports with values that
@@ -61,62 +68,64 @@ package struct Governor: Sendable, Hashable {
 
   package let options: Options
   package let ladder: StreamLadder
-  /// The position on the ladder.
+  /// The current setting.
+  package private(set) var setting: GovernorSetting
+  /// The position on the ladder while the governor moves along its rungs.
   package private(set) var rung = 0
-  /// The seconds of `nominal` that the next return requires.
+  /// The seconds that the next return requires.
   package private(set) var wait: Double
 
-  private var lastAction: Double?
+  var estimate: HeatEstimate?
+  var wasThrottled = false
+  var lastState = ThermalState.nominal
+  var isStateUnexplained = false
+  private(set) var lastAction: Double?
   private var lastReturn: Double?
   private var lastReport: Double?
   private var coolSince: Double?
-  private var wasCritical = false
 
   package init(_ ladder: StreamLadder, options: Options = .init()) {
     self.options = options
     self.ladder = ladder
+    setting = ladder.rungs[0].setting
     wait = options.recovery
   }
 
   /// Creates a governor with a ladder of every plan in the order given.
   ///
-  /// - Throws: the errors of `StreamLadder.init(labels:watts:queue:options:)`.
+  /// - Throws: the errors of `StreamLadder.init(labels:costs:queue:options:)`.
   package init(
-    plans: [String], watts: [Double]? = nil, queue: Int = 1, options: Options = .init()
+    plans: [String], costs: [StreamCost]? = nil, queue: Int = 1, options: Options = .init()
   ) throws(StreamError) {
-    self.init(try StreamLadder(labels: plans, watts: watts, queue: queue, options: options), options: options)
+    self.init(try StreamLadder(labels: plans, costs: costs, queue: queue, options: options), options: options)
   }
 
-  /// The current setting.
-  package var setting: GovernorSetting { ladder.rungs[rung].setting }
+  /// The setting of a cool machine.
+  var preferred: GovernorSetting { ladder.rungs[0].setting }
 
   /// - Returns: the change to make, if any.
   package mutating func update(_ report: ThermalReport) -> GovernorAction? {
     guard report.at.isFinite, report.headroom.isFinite else { return nil }
     observe(report)
-    let entersCritical = report.state == .critical && !wasCritical
-    wasCritical = report.state == .critical
-    let hasDwelt = lastAction.map { report.at - $0 >= options.dwell } ?? true
+    if let costs = ladder.costs, let outlook = report.outlook { return step(report, outlook, costs) }
+    let entersCritical = report.state == .critical && !wasThrottled
+    wasThrottled = report.state == .critical
     switch report.state {
     case .nominal:
-      guard rung > 0, let coolSince, report.at - coolSince >= wait,
-        report.at - (lastAction ?? -.infinity) >= wait, affords(ladder.rungs[rung - 1], report)
+      guard rung > 0, let coolSince, report.at - coolSince >= wait, report.at - (lastAction ?? -.infinity) >= wait
       else { return nil }
       return step(-1, report, "nominal for \(HumanReadable.seconds(report.at - coolSince))")
     case .fair:
-      guard hasDwelt, let seconds = report.timeToLimit else { return nil }
+      guard hasDwelt(report), let seconds = report.timeToLimit else { return nil }
       return step(1, report, "fair, headroom \(Self.text(report.headroom)), at the limit in \(Self.duration(seconds))")
     case .serious, .critical:
-      guard hasDwelt || entersCritical else { return nil }
+      guard hasDwelt(report) || entersCritical else { return nil }
       return step(1, report, "\(report.state.name), headroom \(Self.text(report.headroom))")
     }
   }
 
-  /// Whether the machine can run with this rung for as long as the governor waits.
-  private func affords(_ rung: StreamLadder.Rung, _ report: ThermalReport) -> Bool {
-    guard let watts = rung.watts, let outlook = report.outlook else { return true }
-    return outlook.timeToLimit(dynamicWatts: watts) >= wait
-  }
+  /// Whether the last action is long enough ago for another one downwards.
+  func hasDwelt(_ report: ThermalReport) -> Bool { lastAction.map { report.at - $0 >= options.dwell } ?? true }
 
   /// Updates the times that decide the next step. Times after the new time of a clock that was set back are clamped to
   /// it.
@@ -138,19 +147,26 @@ package struct Governor: Sendable, Hashable {
 
   private mutating func step(_ direction: Int, _ report: ThermalReport, _ cause: String) -> GovernorAction? {
     guard ladder.rungs.indices.contains(rung + direction) else { return nil }
-    let old = setting
     rung += direction
-    if direction > 0 {
+    return take(ladder.rungs[rung].setting, isReturn: direction < 0, report, cause)
+  }
+
+  /// Changes the setting.
+  mutating func take(
+    _ next: GovernorSetting, isReturn: Bool, _ report: ThermalReport, _ cause: String
+  ) -> GovernorAction {
+    let (measure, what) = Self.difference(setting, next, ladder.labels)
+    setting = next
+    if isReturn {
+      lastReturn = report.at
+    } else {
       if lastReturn != nil { wait = min(2 * wait, options.longestRecovery) }
       lastReturn = nil
-    } else {
-      lastReturn = report.at
     }
     lastAction = report.at
     coolSince = nil
-    let (measure, what) = Self.difference(old, setting, ladder.labels)
     return GovernorAction(
-      at: report.at, measure: measure, setting: setting, isReturn: direction < 0, what: what, cause: cause)
+      at: report.at, measure: measure, setting: setting, isReturn: isReturn, what: what, cause: cause)
   }
 
   /// Returns the most important part of the change, and the whole change in words.
@@ -169,14 +185,14 @@ package struct Governor: Sendable, Hashable {
     }
     if old.rate != new.rate || measures.isEmpty {
       measures.append(.rate(new.rate))
-      words.append("\(HumanReadable.percent(new.rate, decimals: 0)) of the frames")
+      words.append("\(StreamLadder.text(rate: new.rate)) of the frames")
     }
     return (measures[0], words.joined(separator: " and "))
   }
 
-  private static func text(_ headroom: Double) -> String { HumanReadable.fixed(headroom, decimals: 2) }
+  static func text(_ headroom: Double) -> String { HumanReadable.fixed(headroom, decimals: 2) }
 
-  private static func duration(_ seconds: Double) -> String {
+  static func duration(_ seconds: Double) -> String {
     HumanReadable.seconds(seconds < 120 ? seconds.rounded() : seconds)
   }
 }

@@ -17,19 +17,26 @@ package struct StreamLadder: Sendable, Hashable, Codable {
   package let labels: [String]
   /// The rungs, at least one.
   package let rungs: [Rung]
+  /// The costs of the plans; nil if unknown, or in a document of an earlier version.
+  package let costs: [StreamCost]?
+
+  /// The plans on the rungs, the preferred one first.
+  var plans: [Int] {
+    rungs.reduce(into: []) { if !$0.contains($1.setting.plan) { $0.append($1.setting.plan) } }
+  }
 
   /// Creates a ladder of every plan in the order given, then no backlog, then fewer frames.
   ///
   /// - Parameters:
-  ///   - watts: for each plan, its mean power above idle when every frame is taken; nil if unknown.
+  ///   - costs: the costs of each plan; nil if unknown.
   ///   - queue: the number of frames that may wait while nothing is hot.
   /// - Throws: `StreamError` without plans, or for values that are out of range.
   package init(
-    labels: [String], watts: [Double]? = nil, queue: Int = 1, options: Governor.Options = .init()
+    labels: [String], costs: [StreamCost]? = nil, queue: Int = 1, options: Governor.Options = .init()
   ) throws(StreamError) {
-    try Self.check(labels.count, watts, queue, options)
+    try Self.check(labels.count, costs?.map(\.watts), queue, options)
     func rung(_ setting: GovernorSetting) -> Rung {
-      Rung(setting: setting, watts: watts.map { $0[setting.plan] * setting.rate }, effect: "")
+      Rung(setting: setting, watts: costs?[setting.plan].watts(rate: setting.rate), effect: "")
     }
     var setting = GovernorSetting(plan: 0, rate: 1, queue: queue)
     var rungs = [rung(setting)]
@@ -49,6 +56,7 @@ package struct StreamLadder: Sendable, Hashable, Codable {
     }
     self.labels = labels
     self.rungs = rungs
+    self.costs = costs
   }
 
   /// Creates a ladder of the plans that save energy, in decreasing order of energy per frame, then no backlog, then
@@ -61,14 +69,20 @@ package struct StreamLadder: Sendable, Hashable, Codable {
   ///   - plans: the preferred one first, others in any order.
   ///   - framesPerSecond: arrivals per second. Nil if unknown: then every plan is assumed to keep up, and no power is
   ///     known.
+  ///   - deadline: the seconds within which an answer is useful. A plan that takes longer is left out if the preferred
+  ///     one does not.
   /// - Throws: the errors of the other initializer.
   package init(
-    choosingAmong plans: [StreamPlan], framesPerSecond: Double?, queue: Int = 1, options: Governor.Options = .init()
+    choosingAmong plans: [StreamPlan], framesPerSecond: Double?, deadline: Double? = nil, queue: Int = 1,
+    options: Governor.Options = .init()
   ) throws(StreamError) {
     try Self.check(plans.count, plans.map(\.joulesPerFrame), queue, options)
     for plan in plans { try plan.validate() }
     var builder = LadderBuilder(preferred: plans[0], framesPerSecond: framesPerSecond, queue: queue)
-    let usable = options.switchesPlans ? plans.sorted { $0.joulesPerFrame > $1.joulesPerFrame } : [plans[0]]
+    let slowest = max(deadline ?? .infinity, plans[0].secondsPerFrame)
+    let usable =
+      options.switchesPlans
+      ? plans.filter { $0.secondsPerFrame <= slowest }.sorted { $0.joulesPerFrame > $1.joulesPerFrame } : [plans[0]]
     for plan in usable { builder.add(plan, rate: 1) }
     if options.dropsBacklog, queue > 1 { builder.dropBacklog() }
     for rate in options.rates {
@@ -77,13 +91,29 @@ package struct StreamLadder: Sendable, Hashable, Codable {
     }
     labels = builder.plans.map(\.label)
     rungs = builder.rungs
+    costs = framesPerSecond.map { rate in builder.plans.map { $0.cost(framesPerSecond: rate) } }
   }
 
-  /// Describes a rung: `only cpu, 75 % of the frames`.
-  package func text(_ rung: Int) -> String {
-    let setting = rungs[rung].setting
-    return "\(labels[setting.plan]), \(HumanReadable.percent(setting.rate, decimals: 0)) of the frames"
-      + (setting.queue > 1 ? ", \(setting.queue) may wait" : "")
+  /// Descriptions of the settings, the preferred one first: `only cpu, 75 % of the frames: saves 40 % of the energy`.
+  /// With known costs, a governor takes any share of the frames.
+  package var descriptions: [String] {
+    let isFree = costs != nil && rungs.contains { $0.setting.rate < 1 }
+    let shown = rungs.filter { !isFree || $0.setting.rate == 1 || $0.setting.plan > 0 && !hasWhole($0.setting.plan) }
+    return shown.map(text)
+      + (isFree ? ["any of these plans, \(Self.text(rate: Governor.leastRate)) of the frames or more"] : [])
+  }
+
+  private func hasWhole(_ plan: Int) -> Bool { rungs.contains { $0.setting.plan == plan && $0.setting.rate == 1 } }
+
+  private func text(_ rung: Rung) -> String {
+    "\(labels[rung.setting.plan]), \(Self.text(rate: rung.setting.rate)) of the frames"
+      + (rung.setting.queue > 1 ? ", \(rung.setting.queue) may wait" : "")
+      + (rung.effect.isEmpty ? "" : ": \(rung.effect)")
+  }
+
+  /// Returns `75 %` or `92.5 %`.
+  static func text(rate: Double) -> String {
+    HumanReadable.percent(rate, decimals: abs((rate * 100).rounded() - rate * 100) < 1e-6 ? 0 : 1)
   }
 
   private static func check(

@@ -53,23 +53,23 @@ extension StreamPlan {
   ///   - machine: the machine of the joules.
   ///   - from: the envelope of that machine.
   package static func carriedOver(
-    label: String, secondsPerFrame: Double, joules: Double?, source: String, isMeasured: Bool,
+    label: String, secondsPerFrame: Double, joules: Double?, source: String, isMeasured: Bool, remark: String = "",
     on machine: MachineDescription, from: ThermalEnvelope, to: ThermalEnvelope
   ) -> StreamPlan {
     let range = to.fullLoadWatts - to.idleWatts
     guard let joules else {
       return StreamPlan(
         label: label, secondsPerFrame: secondsPerFrame, joulesPerFrame: range * secondsPerFrame,
-        energySource: "assumed: the envelope's full range while it works")
+        energySource: "assumed: the envelope's full range while it works", remark: remark)
     }
     guard !isMeasured || !to.isCalibrated(on: machine) else {
       return StreamPlan(
         label: label, secondsPerFrame: secondsPerFrame, joulesPerFrame: joules,
-        energySource: "\(source); \"\(to.name)\" is this machine")
+        energySource: "\(source); \"\(to.name)\" is this machine", remark: remark)
     }
     let scale = range / (from.fullLoadWatts - from.idleWatts)
     return StreamPlan(
       label: label, secondsPerFrame: secondsPerFrame, joulesPerFrame: joules * scale,
-      energySource: "\(source); × \(HumanReadable.significant(scale)) to \"\(to.name)\"")
+      energySource: "\(source); × \(HumanReadable.significant(scale)) to \"\(to.name)\"", remark: remark)
   }
 }

@@ -90,6 +90,6 @@ package struct SimulatedHeat: Sendable {
       sourceDescription: "\(setup.text), driven by the power of the running plan there", watts: watts,
       timeToLimit: remaining.isFinite ? remaining : nil,
       outlook: ThermalOutlook(
-        model: model, idleWatts: envelope.idleWatts, sustainableWatts: envelope.sustainableWatts))
+        model: model, idleWatts: envelope.idleWatts, sustainableWatts: envelope.sustainableWatts, load: load))
   }
 }

@@ -125,7 +125,7 @@ struct SimulatedStream {
       clockRatio: clock, timeToLimit: remaining.isFinite ? remaining : nil,
       outlook: ThermalOutlook(
         model: model, idleWatts: simulation.idleAndCoLoadWatts(clock: 1),
-        sustainableWatts: simulation.envelope.sustainableWatts))
+        sustainableWatts: simulation.envelope.sustainableWatts, load: load))
     reports.append(report)
     window.state = max(window.state, state)
     guard let action = governor?.update(report) else { return }

@@ -80,12 +80,16 @@ extension StreamComparison {
     return "\(minute): \(detail)\(even ?? "")"
   }
 
-  /// The first twelve actions of the governor.
+  /// The number of answers, and the first twelve actions of the governor.
   private var actions: [String] {
     guard let governed else { return [] }
     guard !governed.actions.isEmpty else { return ["nothing to do"] }
+    let arrived = governed.served + governed.dropped + governed.skipped
+    let outcome =
+      "answers \(governed.served) of \(arrived) frames, "
+      + (governed.throttledAt.map { "slowed by heat after \(HumanReadable.seconds($0))" } ?? "never slowed by heat")
     let more = governed.actions.count - 12
-    return governed.actions.prefix(12).map { "\(HumanReadable.seconds($0.at)): \($0.text)" }
+    return [outcome] + governed.actions.prefix(12).map { "\(HumanReadable.seconds($0.at)): \($0.text)" }
       + (more > 0 ? ["and \(more) more"] : [])
   }
 

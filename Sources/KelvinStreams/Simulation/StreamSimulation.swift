@@ -111,8 +111,12 @@ package struct StreamSimulation: Sendable, Hashable {
   ///
   /// - Throws: `StreamError` for options that are out of range.
   package func run(governed options: Governor.Options = .init()) throws(StreamError) -> StreamRun {
-    let watts = plans.indices.map { meanWatts(.init(plan: $0), clock: 1) - idleAndCoLoadWatts(clock: 1) }
-    let governor = try Governor(plans: plans.map(\.label), watts: watts, queue: stream.queue, options: options)
+    let costs = plans.map { plan in
+      var shared = plan
+      shared.secondsPerFrame /= 1 - stream.coLoad
+      return shared.cost(framesPerSecond: stream.framesPerSecond)
+    }
+    let governor = try Governor(plans: plans.map(\.label), costs: costs, queue: stream.queue, options: options)
     var machine = SimulatedStream(self, setting: governor.setting, governor: governor)
     machine.runToEnd()
     return machine.result(label: "governed")

@@ -93,6 +93,44 @@ package struct ThermalModel: Sendable, Hashable, Codable {
     slowRise += difference
   }
 
+  /// Shifts both paths so that headroom equals a measured value, in the proportion in which a different load during the
+  /// last `seconds` would have shifted them. Brief differences so belong to the fast path.
+  ///
+  /// - Returns: the load that was missing in the model's input; 0 for values that are not finite, or no time.
+  package mutating func correct(toHeadroom measured: Double, byLoadDuring seconds: Double) -> Double {
+    guard measured.isFinite, seconds > 0, seconds.isFinite else { return 0 }
+    let gained = (1 - exp(-seconds / fast.tau), 1 - exp(-seconds / slow.tau))
+    let missing = (measured - headroom) / (fast.weight * gained.0 + slow.weight * gained.1)
+    fastRise += gained.0 * missing
+    slowRise += gained.1 * missing
+    return missing
+  }
+
+  /// Returns the largest constant load with which headroom is at most `limit` from `start` to `end` seconds from now.
+  ///
+  /// At a moment s, headroom is F + q G with load q, F = Σ wᵢ hᵢ e^(−s/τᵢ) and G = Σ wᵢ (1 − e^(−s/τᵢ)), so it bounds q
+  /// by (limit − F)/G. The least bound is at `start`, at `end`, or at a peak between them.
+  ///
+  /// - Parameters:
+  ///   - start: above 0.
+  ///   - end: at least `start`; infinite for a load that can be held for ever.
+  package func largestLoad(below limit: Double, from start: Double, until end: Double) -> Double {
+    func bound(_ seconds: Double) -> Double {
+      let kept = (exp(-seconds / fast.tau), exp(-seconds / slow.tau))
+      return (limit - fast.weight * fastRise * kept.0 - slow.weight * slowRise * kept.1)
+        / (fast.weight * (1 - kept.0) + slow.weight * (1 - kept.1))
+    }
+    var load = min(bound(start), bound(end))
+    // Each round adds the bound at the peak of the load so far. The loads fall towards the answer.
+    for _ in 0..<32 {
+      guard let peak = peak(load: load), peak > start, peak < end else { break }
+      let lower = bound(peak)
+      guard lower < load - 1e-9 else { break }
+      load = lower
+    }
+    return load
+  }
+
   private func crossing(before end: Double, load: Double) -> Double {
     var low = 0.0
     var high = end

@@ -5,11 +5,14 @@ package struct ThermalOutlook: Sendable, Hashable, Codable {
   package var idleWatts: Double
   /// The power that can be sustained indefinitely, in watts.
   package var sustainableWatts: Double
+  /// The load of the latest interval, measured or estimated; nil if unknown.
+  package var load: Double?
 
-  package init(model: ThermalModel, idleWatts: Double, sustainableWatts: Double) {
+  package init(model: ThermalModel, idleWatts: Double, sustainableWatts: Double, load: Double? = nil) {
     self.model = model
     self.idleWatts = idleWatts
     self.sustainableWatts = sustainableWatts
+    self.load = load
   }
 
   /// Returns the seconds to the limit at a constant power above idle; 0 if it is reached, infinite if it never is.

@@ -115,7 +115,7 @@ package struct ThermalMonitor: Sendable {
       celsius: hottest?.celsius, watts: measured.watts ?? estimated, clockRatio: clockRatio, contention: contention,
       throttleEvents: events, timeToLimit: remaining.isFinite ? remaining : nil,
       outlook: ThermalOutlook(
-        model: model, idleWatts: envelope.idleWatts, sustainableWatts: envelope.sustainableWatts),
+        model: model, idleWatts: envelope.idleWatts, sustainableWatts: envelope.sustainableWatts, load: load),
       remarks: remarks)
   }
 
