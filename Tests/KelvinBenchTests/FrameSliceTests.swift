@@ -90,6 +90,18 @@ struct FrameSliceTests {
     #expect(zip(run.frames, run.frames.dropFirst()).allSatisfy { abs($1.arrival - $0.arrival - 0.1) < 1e-9 })
   }
 
+  @Test func rateOfAYoungSliceIsNotAboveThatOfTheArrivals() {
+    let clock = VirtualClock()
+    var rates: [Double] = []
+    var run = FrameSlice()
+    run.runPaced(
+      arrivals: 30, rate: 30, setting: { GovernorSetting() }, clock: clock, infer: { clock.advance(by: 0.02) },
+      pause: { rates.append($1.rate(arrivalsPerSecond: 30) ?? 0) })
+    #expect(rates.count == 30 && rates.allSatisfy { abs($0 - 30) < 1e-9 }, "\(rates)")
+    #expect((run.rate(arrivalsPerSecond: nil) ?? 0) > 30)
+    #expect(FrameSlice().rate(arrivalsPerSecond: 30) == nil)
+  }
+
   @Test func shrinkingQueueDropsOldFrames() {
     let clock = VirtualClock()
     var run = FrameSlice()

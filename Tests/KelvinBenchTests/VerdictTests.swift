@@ -1,5 +1,6 @@
 import KelvinBasics
 import KelvinBench
+import KelvinThermal
 import Testing
 
 struct VerdictTests {
@@ -93,17 +94,36 @@ struct VerdictTests {
     let served = try #require(Finding([series(0.05, seed: 1), series(0.033, seed: 2)]))
     // The one that drops frames answers the few it takes a little sooner.
     let latency = try #require(Finding([series(0.020, seed: 3), series(0.025, seed: 4)]))
-    let load = SustainedFinding(framesPerSecond: 30, served: served, latency: latency, droppedShare: [0.33, 0])
+    let load = SustainedFinding(
+      framesPerSecond: 30, served: served, latency: latency,
+      outcomes: [.init(answered: 600, dropped: 300), .init(answered: 900)])
     let verdict = Verdict(labels: ["a", "b"], start: latency, warm: latency, load: load)
     #expect(verdict.winner == 1)
     #expect(verdict.sentences.last?.contains("pick b (keeps up") == true)
+  }
+
+  @Test func outcomeCountsEveryFrameThatWasNotAnswered() {
+    var outcome = SustainedOutcome(answered: 787, dropped: 43, skipped: 170, skippedSince: 49)
+    #expect(
+      outcome.text(framesPerSecond: 60)
+        == "answers 47.2 of 60.0 frames/s (17.0 % left out for heat since 49.0 s, 4.3 % dropped)")
+    #expect(SustainedOutcome(answered: 5).text(framesPerSecond: 60) == "keeps up")
+    let dropping = SustainedOutcome(answered: 9, dropped: 1)
+    #expect(dropping.text(framesPerSecond: 30) == "answers 27.0 of 30.0 frames/s (10.0 % dropped)")
+    #expect(outcome.heatText == nil)
+    outcome.heat = .init(state: .fair, since: 3, headroom: 0.8)
+    #expect(outcome.heatText == nil)
+    outcome.heat = .init(state: .critical, since: 123, headroom: 1.07)
+    #expect(outcome.heatText == "heat critical since 2 min 3 s, headroom up to 1.07")
   }
 
   @Test func streamPrefersLowerLatencyWhenBothKeepUp() throws {
     let even = [Double](repeating: 1.0 / 30, count: 8)
     let served = try #require(Finding([even, even]))
     let latency = try #require(Finding([series(0.020, seed: 3), series(0.010, seed: 4)]))
-    let load = SustainedFinding(framesPerSecond: 30, served: served, latency: latency, droppedShare: [0, 0])
+    let load = SustainedFinding(
+      framesPerSecond: 30, served: served, latency: latency,
+      outcomes: [.init(answered: 900), .init(answered: 900)])
     let verdict = Verdict(labels: ["a", "b"], start: latency, warm: latency, load: load)
     #expect(verdict.winner == 1)
     #expect(verdict.sentences.count == 2)

@@ -33,10 +33,7 @@ extension BenchmarkResult {
       load = SustainedFinding(
         framesPerSecond: workload.kind == .stream ? workload.framesPerSecond : nil,
         isOfTokens: workload.kind == .tokens, served: served, latency: latency,
-        droppedShare: able.map { index in
-          let load = results[index].sustained
-          return Double(load?.dropped ?? 0) / Double(max((load?.dropped ?? 0) + (load?.served ?? 0), 1))
-        })
+        outcomes: able.map { results[$0].sustained.map { SustainedOutcome($0) } ?? SustainedOutcome() })
     }
     var verdict = Verdict(
       labels: able.map { all[$0].setup.label }, start: start, warm: warm, load: load, scenario: workload.scenario,

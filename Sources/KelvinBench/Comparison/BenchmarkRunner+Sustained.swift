@@ -40,13 +40,14 @@ extension BenchmarkRunner {
       let done = candidates.reduce(0) { $0 + $1.record.sustainedSeconds }
       let offset = candidate.record.sustainedSeconds
       let began = clock.now()
+      let arrivalsPerSecond = paced ? workload.framesPerSecond : nil
       let look = { [live] (now: Double, recent: FrameSlice) in
         let seen = candidate.heat == nil ? heat.sample(at: now) : nil
         guard let report = candidate.watchHeat(at: offset + now - began, frame: recent.frames.last, seen)
         else { return }
         live.note(
           candidate.configuration.label, latencies: recent.frames.suffix(512).map(\.latency),
-          rate: recent.frames.last.map { Double(recent.frames.count) / max($0.end, 1e-9) }, dropped: recent.dropped,
+          rate: recent.rate(arrivalsPerSecond: arrivalsPerSecond), dropped: recent.dropped,
           state: report.state.name)
         let left = max(0, whole - done - (now - began))
         live.advance(

@@ -104,6 +104,16 @@ package struct FrameSlice: Sendable, Hashable, Codable {
     self.secondsPerFrame = secondsPerFrame
   }
 
+  /// Returns the answers per second so far; nil before the first.
+  ///
+  /// - Parameter arrivalsPerSecond: the rate of a paced slice, whose first frame arrives at once. Each arrival counts as
+  ///   one interval, so that the rate of a young slice does not exceed that of the arrivals.
+  package func rate(arrivalsPerSecond: Double?) -> Double? {
+    guard let last = frames.last else { return nil }
+    let arrived = arrivalsPerSecond.map { Double(frames.count + dropped + skipped) / $0 } ?? 0
+    return Double(frames.count) / max(last.end, arrived, 1e-9)
+  }
+
   private mutating func finish(_ elapsed: Double) {
     self.elapsed = max(0, elapsed)
     secondsPerFrame = self.elapsed / Double(max(frames.count, 1))

@@ -79,10 +79,10 @@ package struct Verdict: Sendable, Hashable {
         ?? (load.isOfTokens ? "Tokens one after another" : "Many photos")) + condition
     func rate(_ index: Int) -> String { HumanReadable.perSecond(1 / load.served.medians[index]) }
     func facts(_ index: Int) -> String {
-      guard load.framesPerSecond != nil else { return "\(rate(index))" }
-      let dropped = load.droppedShare[index]
-      let keeps = dropped == 0 ? "keeps up" : "drops \(HumanReadable.percent(dropped)) of the frames"
-      return "\(keeps), half of the frames answered within \(HumanReadable.seconds(load.latency.medians[index]))"
+      let heat = load.outcomes[index].heatText.map { "; \($0)" } ?? ""
+      guard let framesPerSecond = load.framesPerSecond else { return rate(index) + heat }
+      return load.outcomes[index].text(framesPerSecond: framesPerSecond)
+        + ", half of the answers within \(HumanReadable.seconds(load.latency.medians[index]))" + heat
     }
     guard labels.count > 1 else {
       return "\(question): \(labels[0]) \(load.framesPerSecond == nil ? "does " : "")\(facts(0))."
@@ -143,17 +143,18 @@ package struct SustainedFinding: Sendable, Hashable {
   package var served: Finding
   /// Seconds from a frame's arrival to its answer.
   package var latency: Finding
-  /// The share of dropped frames of each configuration, 0…1.
-  package var droppedShare: [Double]
+  /// The outcome of each configuration.
+  package var outcomes: [SustainedOutcome]
 
   package init(
-    framesPerSecond: Double?, isOfTokens: Bool = false, served: Finding, latency: Finding, droppedShare: [Double]
+    framesPerSecond: Double?, isOfTokens: Bool = false, served: Finding, latency: Finding,
+    outcomes: [SustainedOutcome]
   ) {
     self.isOfTokens = isOfTokens
     self.framesPerSecond = framesPerSecond
     self.served = served
     self.latency = latency
-    self.droppedShare = droppedShare
+    self.outcomes = outcomes
   }
 
   /// The deciding finding. A configuration that answers more frames is better; among those that answer equally many,
