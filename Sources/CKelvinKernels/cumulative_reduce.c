@@ -1,9 +1,10 @@
 #include "ck_cumulative_reduce.h"
 #include "running.h"
 
-/* Integers wrap, so the unsigned type of their size gives the same bits. */
+/* Integers wrap, so the unsigned type of their size gives the same bits. A product of 16-bit integers would be a signed int,
+ * which must not overflow. */
 RUNNING_TOTALS(ck_cumulative_reduce_args, ck_cumulative_reduce_chunk, uint8_t, uint8_t)
-RUNNING_TOTALS(ck_cumulative_reduce_args, ck_cumulative_reduce_chunk, uint16_t, uint16_t)
+RUNNING_TOTALS(ck_cumulative_reduce_args, ck_cumulative_reduce_chunk, uint16_t, uint32_t)
 RUNNING_TOTALS(ck_cumulative_reduce_args, ck_cumulative_reduce_chunk, uint32_t, uint32_t)
 RUNNING_TOTALS(ck_cumulative_reduce_args, ck_cumulative_reduce_chunk, uint64_t, uint64_t)
 
