@@ -4,7 +4,8 @@ Binaries: node n runs on device d; value v is copied from a to b. A value is *wa
 outputs on the host. For each value and device where it may be wanted one unit flows there from where it is made, through
 copies alone, so that copies form a tree, relays included. Of two devices copies need no flow: the only way is direct.
 
-A limited memory holds each weight that a node on the device reads. Values in it are left out, so the optimum may be too low.
+A limited memory holds each weight that a node on the device reads, and the values of any one node there. The other values that
+live meanwhile are left out, so the optimum may be too low.
 """
 
 import numpy as np
@@ -91,14 +92,19 @@ def build(problem):
 
 
 def keep(program, problem, where):
-    """The weights on each device take at most its memory."""
+    """The weights on each device, and the values of any node there, take at most its memory."""
     for device, most in problem.get("memory", {}).items():
         kept = {}
         for node in problem["nodes"]:
             for weight in node.get("weights", []) if device in where[node["id"]] else []:
                 column, _ = kept.setdefault(weight["weight"], (program.column(), weight["bytes"] / 2**20))
                 program.row([(column, 1), (where[node["id"]][device], -1)], least=0)
-        program.row(list(kept.values()), most=most / 2**20)
+        sizes = {v["value"]: v["bytes"] for v in problem["inputs"]}
+        sizes |= {v["value"]: v["bytes"] for node in problem["nodes"] for v in node["outputs"]}
+        for node in problem["nodes"]:
+            if device in where[node["id"]]:
+                values = sum(sizes[v] for v in {*node["inputs"], *(v["value"] for v in node["outputs"])}) / 2**20
+                program.row([*kept.values(), (where[node["id"]][device], values)], most=most / 2**20)
 
 
 def want(program, devices, made, copies, target, wanting, always):

@@ -8,8 +8,8 @@
 /// Branch and bound closes the gap: the largest node on which these two plans differ is kept off the device, or on it.
 ///
 /// A weight with several readers counts once. For the prices its bytes are divided among the readers, which never counts
-/// more than once, so bounds stay bounds. Values in memory are checked for each plan, and not priced; where they exceed
-/// what the weights leave, nodes with weights are decided one by one.
+/// more than once, so bounds stay bounds. Values are checked for each plan. A node that must run on a device takes the room
+/// of its inputs and outputs from the weights there, so where values exceed what the weights leave, the node is decided.
 struct WeightSearch {
   private let search: LatencySearch
   private let memory: MemoryLimits
@@ -17,6 +17,8 @@ struct WeightSearch {
   private let budget: Int
   /// The bytes of each node's weights, shared ones divided among their readers.
   private let share: [Double]
+  /// The bytes of each node's inputs and outputs.
+  private let values: [Double]
   /// The devices whose memory is limited.
   private let limited: [Int]
   private(set) var best: LatencySearch.Found?
@@ -41,6 +43,9 @@ struct WeightSearch {
     share = (0..<index.nodeCount).map { node in
       index.weights(of: node).reduce(0) { $0 + Double(index.weightBytes[$1]) / Double(index.weightReaders[$1]) }
     }
+    values = (0..<index.nodeCount).map { node in
+      (index.inputs(of: node) + index.outputs(of: node)).reduce(0) { $0 + Double(index.bytes[$1]) }
+    }
     limited = (0..<index.deviceCount).filter { index.memory[$0] != .max }
   }
 
@@ -52,6 +57,8 @@ struct WeightSearch {
   }
 
   private struct Dual {
+    /// The bytes that the nodes which must run on a device leave there for weights.
+    var capacities: [Double]
     var prices: [Double]
     var bound: Double
     /// The node to decide on next; nil when the bound needs no decision.
@@ -61,7 +68,7 @@ struct WeightSearch {
 
   mutating func run() {
     var open = [Region(closed: [], prices: Array(repeating: 0, count: index.deviceCount), bound: lowerBound)]
-    // The least bound of a region that nothing divides further, though values rather than weights exceed the memory.
+    // The least bound of a region of one placement whose copies do not fit, though others might.
     var floor = Double.infinity
     while let next = open.indices.min(by: { open[$0].bound < open[$1].bound }) {
       let region = open[next]
@@ -96,15 +103,16 @@ struct WeightSearch {
     for node in 0..<index.nodeCount where !(0..<count).contains(where: { seconds[node * count + $0].isFinite }) {
       return nil
     }
-    var dual = Dual(prices: region.prices, bound: region.bound)
+    var dual = Dual(capacities: capacities(seconds), prices: region.prices, bound: region.bound)
     for device in limited {
       dual.prices[device] = 0
       guard var over = plan(seconds, &dual) else { return nil }
-      let capacity = Double(index.memory[device])
+      let capacity = dual.capacities[device]
       guard bytes(over, on: device) > capacity else {
-        // Values exceed what the weights leave.
         if dual.split == nil, memory.firstExcess(over.placement, over.evaluation)?.device == device {
-          (dual.split, dual.device) = (largest(seconds, on: device) { over.placement[$0] == device }, device)
+          (dual.split, dual.device) = (largest(seconds, on: device, preferring: over.placement), device)
+          // The region is one placement, and two devices leave no choice of copies.
+          if dual.split == nil, count <= 2 { return nil }
         }
         continue
       }
@@ -125,29 +133,47 @@ struct WeightSearch {
         if priced >= line * (1 - Self.tolerance) { break }
         if bytes(middle, on: device) > capacity { over = middle } else { within = middle }
       }
-      let node = largest(seconds, on: device) {
-        (over.placement[$0] == device) != (within?.placement[$0] == device)
-      }
+      let node = (0..<index.nodeCount).filter { node in
+        isOpen(node, seconds, on: device) && share[node] > 0
+          && (over.placement[node] == device) != (within?.placement[node] == device)
+      }.max { share[$0] < share[$1] }
       if let node, dual.split.map({ share[node] > share[$0] }) ?? true { (dual.split, dual.device) = (node, device) }
       repair(over)
     }
     return dual
   }
 
-  /// Returns the node with the largest weights among those that may run on `device` and elsewhere.
-  private func largest(_ seconds: [Double], on device: Int, where isCandidate: (Int) -> Bool) -> Int? {
+  private func isOpen(_ node: Int, _ seconds: [Double], on device: Int) -> Bool {
+    let choices = (0..<index.deviceCount).filter { seconds[node * index.deviceCount + $0].isFinite }
+    return choices.count > 1 && choices.contains(device)
+  }
+
+  /// Returns the node to decide on where weights leave too little room for values: the largest on the device, else
+  /// elsewhere.
+  private func largest(_ seconds: [Double], on device: Int, preferring placement: [Int]) -> Int? {
+    func bytes(_ node: Int) -> Double { values[node] + share[node] }
+    let open = (0..<index.nodeCount).filter { isOpen($0, seconds, on: device) }
+    return open.filter { placement[$0] == device }.max { bytes($0) < bytes($1) } ?? open.max { bytes($0) < bytes($1) }
+  }
+
+  /// Returns each device's memory without the most that a node which can only run there needs for its values.
+  private func capacities(_ seconds: [Double]) -> [Double] {
     let count = index.deviceCount
-    return (0..<index.nodeCount).filter { node in
-      share[node] > 0 && isCandidate(node) && seconds[node * count + device].isFinite
-        && (0..<count).contains { $0 != device && seconds[node * count + $0].isFinite }
-    }.max { share[$0] < share[$1] }
+    var capacities = index.memory.map(Double.init)
+    for device in limited {
+      let forced = (0..<index.nodeCount).filter { node in
+        (0..<count).allSatisfy { ($0 == device) == seconds[node * count + $0].isFinite }
+      }
+      capacities[device] -= forced.map { values[$0] }.max() ?? 0
+    }
+    return capacities
   }
 
   /// Finds the plan of least priced cost, and raises the bound by it.
   private mutating func plan(_ seconds: [Double], _ dual: inout Dual) -> LatencySearch.Found? {
     guard let found = plan(seconds, prices: dual.prices) else { return nil }
-    let capacities = limited.reduce(0) { $0 + dual.prices[$1] * Double(index.memory[$1]) }
-    dual.bound = max(dual.bound, found.lowerBound - capacities)
+    let free = limited.reduce(0) { $0 + dual.prices[$1] * dual.capacities[$1] }
+    dual.bound = max(dual.bound, found.lowerBound - free)
     return found
   }
 
