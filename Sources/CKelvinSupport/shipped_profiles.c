@@ -3,6 +3,9 @@
 static const char phone[] = {
 #embed "../../Profiles/thermal/phone.json" suffix(, 0)
 };
+static const char fanless_board[] = {
+#embed "../../Profiles/thermal/fanless-board.json" suffix(, 0)
+};
 static const char fanless_laptop[] = {
 #embed "../../Profiles/thermal/fanless-laptop.json" suffix(, 0)
 };
@@ -34,6 +37,7 @@ static const KelvinShippedProfile profiles[] = {
     {"devices", "pocl", pocl, sizeof pocl - 1},
     {"devices", "sample-discrete-gpu", sample_discrete_gpu, sizeof sample_discrete_gpu - 1},
     {"thermal", "phone", phone, sizeof phone - 1},
+    {"thermal", "fanless-board", fanless_board, sizeof fanless_board - 1},
     {"thermal", "fanless-laptop", fanless_laptop, sizeof fanless_laptop - 1},
     {"thermal", "laptop", laptop, sizeof laptop - 1},
     {"thermal", "desktop", desktop, sizeof desktop - 1},

@@ -19,7 +19,7 @@ struct EnvelopeNameTests {
   @Test("an unknown name lists the known ones; a file that is not there says so")
   func unknown() throws {
     let error = #expect(throws: MeasurementError.self) { try ThermalEnvelope(named: "watch") }
-    #expect(error?.description.contains("phone, fanless-laptop, laptop, desktop, server") == true)
+    #expect(error?.description.contains("phone, fanless-board, fanless-laptop, laptop, desktop, server") == true)
     let absent = #expect(throws: MeasurementError.self) { try ThermalEnvelope(named: "/nowhere/at/all.json") }
     #expect(absent?.description == "/nowhere/at/all.json: cannot be read: No such file or directory")
   }

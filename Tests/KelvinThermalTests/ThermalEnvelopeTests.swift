@@ -19,7 +19,7 @@ struct ThermalEnvelopeTests {
 
   @Test("every envelope shipped is valid, named after its file, and cooler classes sustain less")
   func shipped() throws {
-    let names = ["phone", "fanless-laptop", "laptop", "desktop", "server"]
+    let names = ["phone", "fanless-board", "fanless-laptop", "laptop", "desktop", "server"]
     #expect(Set(SystemFiles(root: Self.folder).names(in: "")) == Set(names.map { "\($0).json" }))
     let envelopes = try names.map { try Self.load($0) }
     #expect(envelopes.map(\.name) == names)

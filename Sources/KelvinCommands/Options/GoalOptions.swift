@@ -22,7 +22,7 @@ struct GoalOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The power budget of the goal sustained: phone, fanless-laptop, laptop, desktop, server, or a file.",
+      "The power budget of the goal sustained: phone, fanless-board, fanless-laptop, laptop, desktop, server, or a file.",
       valueName: "name|file"))
   var envelope: String?
 
