@@ -15,6 +15,13 @@ struct AdviseCommand: ParsableCommand, ModelCommand {
 
       Equivalent precision levels and units share one row. The output names the configurations that the budget left \
       no time for. Ctrl-C ends the command with the results so far and exit status 130.
+
+      Units for one photo:
+        kelvin advise model.onnx --photo
+      Units for a camera on a board without a fan, for an hour:
+        kelvin advise model.onnx --stream 30 --for 3600 --envelope fanless-board
+      An envelope of your own board, for --envelope, needs temperature sensors:
+        kelvin bench model.onnx --workload stream --calibrate board.json
       """)
 
   @Argument(help: .model)
@@ -40,7 +47,7 @@ struct AdviseCommand: ParsableCommand, ModelCommand {
   @Option(
     help: ArgumentHelp(
       """
-      The class of machine that has to sustain the stream: phone, fanless-laptop, laptop, desktop, server, or a \
+      The class of machine that has to sustain the stream: phone, fanless-board, fanless-laptop, laptop, desktop, server, or a \
       file. (default: this machine's)
       """, valueName: "envelope"))
   var envelope: String?

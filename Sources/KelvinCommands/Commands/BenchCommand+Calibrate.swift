@@ -5,14 +5,14 @@ import KelvinMeasuring
 extension BenchCommand {
   /// Measures and writes an envelope of this machine. Nothing is written if the measurement fails.
   func fitEnvelope(to file: String) throws {
-    guard try Workload(named: workload).kind == .stream else {
-      throw UsageError("--calibrate is for a stream, not for \(workload)")
+    guard try Workload(named: measured.workload).kind == .stream else {
+      throw UsageError("--calibrate is for a stream, not for \(measured.workload)")
     }
-    var benchmark = Benchmark(workload: try Workload(named: workload), configurations: try configurations())
-    benchmark.thermalEnvelope = envelope
+    var benchmark = Benchmark(workload: try Workload(named: measured.workload), configurations: try configurations())
+    benchmark.thermalEnvelope = heat.envelope
     benchmark.seed = options.seed ?? 0
     let name = URL(filePath: file).deletingPathExtension().lastPathComponent
-    let calibration = try measuring("bench") { [benchmark, model, duration] listener in
+    let calibration = try measuring("bench") { [benchmark, model, duration = measured.duration] listener in
       try await benchmark.calibrate(URL(filePath: model), name: name, seconds: duration, listener: listener)
     }
     // The results are printed before the file is written, because writing may fail.
