@@ -54,6 +54,11 @@ struct PlanText {
 
   private var summary: String {
     var table = TextTable(.init(""), .init(""))
+    func add(_ title: String, _ text: String) {
+      for (index, line) in text.wrapped(to: width - 20).enumerated() where !line.isEmpty {
+        table.add(index == 0 ? title : "", line)
+      }
+    }
     let solution = explanation.solution
     let doubt = document.doubt(solution)
     let inference = "\(HumanReadable.seconds(plan.predicted)) \(doubt.mark)"
@@ -82,41 +87,33 @@ struct PlanText {
       if let bottleneck = solution.bottleneck {
         table.add("bottleneck", "\(bottleneck.resource), \(HumanReadable.seconds(bottleneck.seconds)) for each frame")
       }
-      for (index, line) in (solution.mixture?.text ?? "").wrapped(to: width - 20).enumerated() where !line.isEmpty {
-        table.add(index == 0 ? "plans" : "", line)
-      }
+      if let mixture = solution.mixture { add("plans", mixture.text) }
       table.add("one inference", "\(inference) when nothing else runs")
     }
     if let joules = solution.joules, plan.goal == .sustained {
       table.add("energy", "\(HumanReadable.significant(joules)) J above idle for each frame")
     }
-    for (index, line) in doubt.basis.wrapped(to: width - 20).enumerated() {
-      table.add(index == 0 ? "prediction error" : "", line)
-    }
+    add("prediction error", doubt.basis)
     if let budget = document.budget { table.add("power", budget) }
-    if let remark = solution.remark {
-      for line in remark.wrapped(to: width - 20) { table.add("", line) }
-    }
+    add("", solution.remark ?? "")
     if document.isAboutThisMachine {
       let what = plan.goal == .latency ? "measured" : "measured for one inference, not for this goal"
       table.add(
         "tried here", document.measured(solution).map { "\(HumanReadable.seconds($0)) \(what)" } ?? "not tried")
     }
-    for line in (document.proven ?? "").wrapped(to: width - 20) where !line.isEmpty { table.add("", line) }
+    add("", document.proven ?? "")
     if let single = explanation.bestSingleDevice {
       let controls = Set(plan.nodes.filter { $0.turns != nil }.map(\.name))
       let elsewhere = single.elsewhere.filter { !controls.contains($0) }
       let excess = solution.objective > 0 ? single.solution.objective / solution.objective - 1 : 0
-      table.add(
+      add(
         "best single device",
         "\(single.device), \(objective(single.solution))"
           + (excess > 0.0005 ? ": \(HumanReadable.percent(excess)) more" : ", as this plan")
           + (elsewhere.isEmpty ? "" : " (\(counted(elsewhere.count, "node")) must run elsewhere)"))
     }
     if explanation.singleDevices.count > 1 {
-      for (index, line) in document.alone.joined(separator: ", ").wrapped(to: width - 20).enumerated() {
-        table.add(index == 0 ? "each device alone" : "", line)
-      }
+      add("each device alone", document.alone.joined(separator: ", "))
     }
     for device in plan.nodes.map(\.device).uniqued {
       let nodes = plan.nodes.filter { $0.device == device && $0.turns == nil }
