@@ -135,7 +135,7 @@ import Testing
       var made = RandomProblem(seed: seed, devices: 3)
       let text = made.json(nodes: 5, goal: .throughput)
       guard let problem = try? PlanningProblem(text: text), let plan = try? problem.explain() else { continue }
-      // Where a mixture gains less than 1 %, a single plan is kept, and its regret is not exact.
+      // A single plan is kept if a mixture gains less than 1 %, and its regret is not exact.
       guard plan.hasExactRegrets else { continue }
       for (node, record) in zip(problem.nodes, plan.nodes) {
         for candidate in record.candidates where candidate.seconds != nil && candidate.device != record.device {
