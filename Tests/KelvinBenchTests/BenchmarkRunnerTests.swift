@@ -156,6 +156,31 @@ struct BenchmarkRunnerTests {
     #expect(HTMLReport.render(result.report()).contains("pick cpu"))
   }
 
+  /// Both devices take a millisecond for each of three nodes, so each answers every second frame alone.
+  @Test func inferencesInFlightAlternateBetweenThePlansOfAMixture() throws {
+    let context = try context(cpu: 1e-3, gpu: 1e-3)
+    var profile = MeasuredProfile(
+      kelvinVersion: "test", machine: MachineDescription(SystemFiles()),
+      devices: context.inventory.devices.map(\.info.identity))
+    for node in context.graph.nodes {
+      let key = CostSheet.key(node, in: context.graph, computedIn: .full, threads: 1)
+      let cost = NodeCost(
+        seconds: 1e-3, interval: .init(lower: 1e-3, upper: 1e-3, confidence: 1), samples: 9, source: .hostClock)
+      profile.nodes[key] = ["cpu": cost, "gpu:0": cost]
+      profile.work[key] = CostSheet.work(node, in: context.graph)
+    }
+    profile.transfers = [("cpu", "gpu:0"), ("gpu:0", "cpu")].map {
+      TransferCost(from: $0, to: $1, latency: 1e-6, bytesPerSecond: 1e9, samples: 9)
+    }
+    let workload = Workload(name: "test", kind: .throughput, iterations: 12, warmSeconds: 0, duration: 1, inFlight: 2)
+    let result = try bench(context.with(costs: CostSheet(profile, shipped: .none)), workload, units: ["cpu,gpu:0"])
+    let configuration = result.configurations[0]
+    let shares = try #require(configuration.sustained?.pipeline?.shares)
+    #expect(shares.count == 2 && shares.allSatisfy { abs($0 - 0.5) < 0.01 }, "\(shares)")
+    #expect(configuration.devices.sorted() == ["cpu", "gpu:0"])
+    #expect(result.lines.joined(separator: " ").contains("2 plans share the frames"))
+  }
+
   @Test func mixedPlanIsRunBeforeItIsAdopted() throws {
     // By estimate the card is by far the best place; running shows that it is not.
     let result = try bench(try context(cpu: 1e-4, gpu: 5e-3), oneShot, units: ["cpu,gpu:0"])
