@@ -34,7 +34,10 @@ import Testing
     }
     if abs((mixed.max() ?? 0) - solution.objective) > slack { return "the shares give \(mixed)" }
     let largest = mixed.indices.filter { solution.objective - mixed[$0] < slack }
-    let isLeast = PlacementOracle.isLeast(solution.objective, parts, among: all, largest: largest)
+    // Plans that take no part may be needed for the proof, and then the search for weights decides.
+    let isLeast =
+      PlacementOracle.isLeast(solution.objective, parts, among: all, largest: largest)
+      || solution.objective * (1 - 1e-5) <= PlacementOracle.leastMeanLoad(all)
     return isLeast ? nil : "\(solution.objective) is not the best mixture: \(mixture)"
   }
 
@@ -154,6 +157,6 @@ import Testing
         }
       }
     }
-    #expect(compared > Tier.trials(20, of: 300))
+    #expect(compared > Tier.trials(20, of: 200))
   }
 }

@@ -209,17 +209,20 @@ struct PlacementOracle {
     return best(0, left: 1)
   }
 
-  /// Whether no mixture has a smaller largest mean load than that of the plans `mixed`. The proof are weights under which
-  /// these plans are equal and no plan is better, and which are 0 for loads below the largest.
+  /// Whether no mixture has a smaller largest mean load than that of the plans `mixed`. The proof are weights of the
+  /// largest loads under which no plan is better; as many of these plans as weights are equal under them.
   static func isLeast(_ load: Double, _ mixed: [[Double]], among plans: [[Double]], largest: [Int]) -> Bool {
     (1..<(1 << largest.count)).contains { set in
       let loads = largest.indices.filter { set & (1 << $0) != 0 }.map { largest[$0] }
-      guard loads.count == mixed.count else { return false }
-      var rows = mixed.dropLast().map { plan in loads.map { plan[$0] - (mixed.last?[$0] ?? 0) } + [0] }
-      rows.append(loads.map { _ in 1 } + [1])
-      guard let weights = solved(rows), weights.allSatisfy({ $0 > -1e-9 }) else { return false }
-      let least = plans.map { plan in zip(loads, weights).reduce(0) { $0 + $1.1 * plan[$1.0] } }.min() ?? 0
-      return least >= load * (1 - 3e-9)
+      return (1..<(1 << mixed.count)).contains { chosen in
+        let equal = mixed.indices.filter { chosen & (1 << $0) != 0 }.map { mixed[$0] }
+        guard equal.count == loads.count else { return false }
+        var rows = equal.dropLast().map { plan in loads.map { plan[$0] - (equal.last?[$0] ?? 0) } + [0] }
+        rows.append(loads.map { _ in 1 } + [1])
+        guard let weights = solved(rows), weights.allSatisfy({ $0 > -1e-9 }) else { return false }
+        let least = plans.map { plan in zip(loads, weights).reduce(0) { $0 + $1.1 * plan[$1.0] } }.min() ?? 0
+        return least >= load * (1 - 3e-9)
+      }
     }
   }
 
