@@ -47,7 +47,7 @@ def cases():
     for goal in ("throughput", "sustained"):
         for devices in (2, 3):
             yield (f"{goal}, 40 wide, 250 deep, {devices} devices", layered(40, 250, devices, goal, seeds=[0]), 0,
-                   {"gap": 0.01, "seconds": 1.5})
+                   {"gap": 0.01, "seconds": 2})
     for name, network in networks.NETWORKS.items():
         yield (f"latency, {name}, a card with 5 to 100 % of its weights",
                [network().problem(share) for share in (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.95, 1)], 1,
