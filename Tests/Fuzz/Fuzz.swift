@@ -47,13 +47,20 @@ nonisolated(unsafe) private var fuzzTarget = FuzzTarget.all[0]
     case "--seeds":
       guard arguments.count == 3, let fuzzTarget = find(arguments[2]) else { exit(64) }
       writeSeeds(of: fuzzTarget, to: arguments[3])
-    case .some(let name):
+    case .some(let first):
+      // To merge, libFuzzer starts this program again, with its own options only.
+      let isAgain = first.hasPrefix("-")
+      let name = isAgain ? getenv(variable).map { String(cString: $0) } ?? "" : first
       guard let chosen = find(name) else { exit(64) }
+      setenv(variable, name, 1)
       fuzzTarget = chosen
-      exit(fuzz())
+      exit(fuzz(optionsFrom: isAgain ? 1 : 2))
     case nil: exit(64)
     }
   }
+
+  /// The variable that names the target to programs that libFuzzer starts.
+  private static let variable = "KELVIN_FUZZ_TARGET"
 
   private static func find(_ name: String) -> FuzzTarget? { FuzzTarget.all.first { $0.name == name } }
 
@@ -65,9 +72,9 @@ nonisolated(unsafe) private var fuzzTarget = FuzzTarget.all[0]
     }
   }
 
-  private static func fuzz() -> CInt {
+  private static func fuzz(optionsFrom first: Int) -> CInt {
     let arguments = CommandLine.unsafeArgv
-    var rest = ([arguments[0]] + (2..<Int(CommandLine.argc)).map { arguments[$0] } + [nil])
+    var rest = ([arguments[0]] + (first..<Int(CommandLine.argc)).map { arguments[$0] } + [nil])
     return rest.withUnsafeMutableBufferPointer { rest in
       guard var start = rest.baseAddress else { return 1 }
       var count = CInt(rest.count - 1)
