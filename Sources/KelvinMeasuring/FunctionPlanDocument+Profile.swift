@@ -59,7 +59,7 @@ extension FunctionPlanDocument {
         parts: parts.map { part in
           (
             plan: part.plan, solution: part.explanation.solution, measured: part.measured(part.explanation.solution),
-            doubt: part.doubt(part.explanation.solution).words, alone: part.alone
+            expectedError: part.expectedError(part.explanation.solution).words, alone: part.alone
           )
         }, format: parts[0].format,
         devices: devices.map { ReportDevice($0.info) }, machine: machine ?? MachineDescription(SystemFiles()),

@@ -179,8 +179,8 @@ public struct Profile: Sendable {
         let tried = graph.context.trial(graph.options.request)
         let measured = { (solution: PlanSolution) in tried?.entry(solution.placement)?.seconds }
         let request = graph.options.request
-        let doubt = { (solution: PlanSolution) in
-          graph.context.costs.doubt(
+        let expectedError = { (solution: PlanSolution) in
+          graph.context.costs.expectedError(
             of: solution, in: explanation,
             devices: graph.context.inventory.devices(named: Set(solution.placement.values)).map(\.info),
             model: graph.context.key.description, threads: request.threads)
@@ -188,8 +188,8 @@ public struct Profile: Sendable {
         return ReportPlacement(
           units: request.units.description, plan: try graph.plan(explanation, of: function),
           solution: explanation.solution, measured: measured(explanation.solution),
-          doubt: doubt(explanation.solution).words,
-          alone: explanation.alone(goal: request.goal, mark: { doubt($0).mark }, measured))
+          expectedError: expectedError(explanation.solution).words,
+          alone: explanation.alone(goal: request.goal, mark: { expectedError($0).mark }, measured))
       }
       var result = result
       if parts.count > 1, let part = result.part {

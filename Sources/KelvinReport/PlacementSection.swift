@@ -73,9 +73,9 @@ enum PlacementSection {
   private static func facts(_ placement: ReportPlacement) -> Markup {
     let moves = placement.plan.nodes.flatMap(\.transfers).filter { $0.isSignal != true }
     let moved = moves.reduce(0.0) { $0 + Double(max($1.bytes, 0)) }
-    let mark = placement.doubt.map { " \($0.mark)" } ?? ""
+    let mark = placement.expectedError.map { " \($0.mark)" } ?? ""
     var facts = [ReportFact("predicted, one warm inference", HumanReadable.seconds(placement.plan.predicted) + mark)]
-    if let doubt = placement.doubt { facts.append(ReportFact("prediction error", doubt.basis)) }
+    if let expectedError = placement.expectedError { facts.append(ReportFact("prediction error", expectedError.basis)) }
     if let measured = placement.measured {
       let error = HumanReadable.percent(placement.plan.predicted / measured - 1)
       facts.append(

@@ -13,7 +13,8 @@ extension ReportInput {
   package init(
     plan: Plan,
     parts: [(
-      plan: Plan, solution: PlanSolution, measured: Double?, doubt: (mark: String, basis: String)?, alone: [String]
+      plan: Plan, solution: PlanSolution, measured: Double?, expectedError: (mark: String, basis: String)?,
+      alone: [String]
     )],
     format: String, devices: [ReportDevice],
     machine: MachineDescription, kelvinVersion: String, generated: String, findings: [String] = [], notes: [String] = []
@@ -21,7 +22,8 @@ extension ReportInput {
     let model = plan.subject.model
     let name = model.split(separator: "/").last.map(String.init) ?? model
     self.init(
-      title: "Plan of \(name)", verdict: Self.verdict(plan, mark: parts.count == 1 ? parts[0].doubt?.mark : nil),
+      title: "Plan of \(name)",
+      verdict: Self.verdict(plan, mark: parts.count == 1 ? parts[0].expectedError?.mark : nil),
       kelvinVersion: kelvinVersion, generated: generated,
       machine: machine,
       model: ReportModel(name: model, format: format, layers: plan.nodes.count { $0.turns == nil }, weightBytes: 0),
@@ -29,7 +31,8 @@ extension ReportInput {
     self.findings = findings + parts.compactMap(\.solution.remark)
     placements = parts.map {
       ReportPlacement(
-        units: plan.subject.units, plan: $0.plan, solution: $0.solution, measured: $0.measured, doubt: $0.doubt,
+        units: plan.subject.units, plan: $0.plan, solution: $0.solution, measured: $0.measured,
+        expectedError: $0.expectedError,
         alone: $0.alone)
     }
     self.notes = notes

@@ -8,7 +8,7 @@ package struct ReportPlacement: Sendable {
   /// The seconds of one warm inference, if the plan has run.
   package var measured: Double?
   /// How far the prediction may be off: `± 7.0 %`, and its source; nil if it is not stated.
-  package var doubt: (mark: String, basis: String)?
+  package var expectedError: (mark: String, basis: String)?
   /// Further facts about the plan: the bottleneck, the frame rate, the optimality gap.
   package var facts: [ReportFact]
   /// The blocks of repeated nodes, which are shown once, and in full on request.
@@ -24,11 +24,11 @@ package struct ReportPlacement: Sendable {
 
   /// - Parameters:
   ///   - solution: the planner's solution behind the plan.
-  ///   - doubt: how far the prediction may be off, and the source of that number.
+  ///   - expectedError: how far the prediction may be off, and the source of that number.
   ///   - alone: the time of each device alone, in words.
   package init(
     units: String, plan: Plan, solution: PlanSolution, measured: Double? = nil,
-    doubt: (mark: String, basis: String)? = nil, alone: [String] = []
+    expectedError: (mark: String, basis: String)? = nil, alone: [String] = []
   ) {
     let sizes = plan.parts.first?.sampledSizes.map { sizes in
       let listed = sizes.sorted { $0.key < $1.key }.map { name, sizes in
@@ -38,8 +38,8 @@ package struct ReportPlacement: Sendable {
     }
     self.init(
       units: units + (plan.parts.first.map { ", graph '\($0.name)'" } ?? "") + (sizes ?? ""), plan: plan,
-      measured: measured, facts: Self.facts(solution, mark: doubt.map { " \($0.mark)" } ?? "", alone: alone))
-    self.doubt = doubt
+      measured: measured, facts: Self.facts(solution, mark: expectedError.map { " \($0.mark)" } ?? "", alone: alone))
+    self.expectedError = expectedError
   }
 
   private static func facts(_ solution: PlanSolution, mark: String, alone: [String]) -> [ReportFact] {

@@ -145,7 +145,7 @@ extension ComputePlan {
   public var predicted: Double { plan.predicted }
 
   /// The share by which `predicted` may be off, from predictions that were compared with runs; nil if it is unknown.
-  public var predictionError: Double? { document.doubt.share }
+  public var predictionError: Double? { document.expectedError.share }
 
   /// The objective that the plan was made for.
   public var goal: Goal { Goal(rawValue: plan.goal.rawValue) ?? .latency }

@@ -38,7 +38,7 @@ package struct FunctionPlanDocument: Encodable, Sendable {
 
   private func text(_ texts: [String], width: Int) -> String {
     guard parts.count > 1 else { return texts[0] }
-    let total = "\(HumanReadable.seconds(plan.predicted)) \(doubt.mark)"
+    let total = "\(HumanReadable.seconds(plan.predicted)) \(expectedError.mark)"
     let head = "\(plan.subject.model): \(parts.count) graphs in sequence, \(total) for one warm prediction"
     let sections = zip(parts, texts).map { part, text in
       ["", "Graph '\((part.plan.parts.first?.name ?? "").printable)'", "", text].joined(separator: "\n")
@@ -47,13 +47,13 @@ package struct FunctionPlanDocument: Encodable, Sendable {
   }
 
   /// How far the predicted time of all graphs may be off: the parts' errors in proportion to their times.
-  var doubt: PredictionDoubt {
-    let doubts = parts.map { (doubt: $0.doubt($0.explanation.solution), seconds: $0.plan.predicted) }
-    guard parts.count > 1 else { return doubts[0].doubt }
-    if let unknown = doubts.first(where: { $0.doubt.share == nil }) { return unknown.doubt }
-    let total = doubts.reduce(0) { $0 + $1.seconds }
-    return PredictionDoubt(
-      share: total > 0 ? doubts.reduce(0) { $0 + ($1.doubt.share ?? 0) * $1.seconds } / total : 0,
+  var expectedError: ExpectedError {
+    let errors = parts.map { (expectedError: $0.expectedError($0.explanation.solution), seconds: $0.plan.predicted) }
+    guard parts.count > 1 else { return errors[0].expectedError }
+    if let unknown = errors.first(where: { $0.expectedError.share == nil }) { return unknown.expectedError }
+    let total = errors.reduce(0) { $0 + $1.seconds }
+    return ExpectedError(
+      share: total > 0 ? errors.reduce(0) { $0 + ($1.expectedError.share ?? 0) * $1.seconds } / total : 0,
       basis: "the errors of \(parts.count) graphs")
   }
 
@@ -67,7 +67,7 @@ package struct FunctionPlanDocument: Encodable, Sendable {
     let document: JSONObject = [
       "foldedAway": parts.flatMap(\.foldedAway), "estimates": parts.flatMap(\.estimates).first(ofEach: \.device),
       "powers": parts.flatMap(\.powers).first(ofEach: \.device), "whatIf": parts[0].whatIf,
-      "predictionError": doubt, "transferSeconds": solutions.flatMap(\.transfers).reduce(0) { $0 + $1.seconds },
+      "predictionError": expectedError, "transferSeconds": solutions.flatMap(\.transfers).reduce(0) { $0 + $1.seconds },
       "objective": isSum ? solutions.reduce(0) { $0 + $1.objective } : nil,
       "regrets": parts.allSatisfy(\.explanation.hasExactRegrets) ? "exact" : "bounds", "envelope": parts[0].budget,
       "trials": Dictionary(uniqueKeysWithValues: trials).nonEmpty,

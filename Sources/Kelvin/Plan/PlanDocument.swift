@@ -108,9 +108,9 @@ package struct PlanDocument: Encodable, Sendable {
   package func measured(_ solution: PlanSolution) -> Double? { tried?.entry(solution.placement)?.seconds }
 
   /// How far the predicted time of one inference of a plan may be off.
-  package func doubt(_ solution: PlanSolution) -> PredictionDoubt {
+  package func expectedError(_ solution: PlanSolution) -> ExpectedError {
     // Only devices of the plan: the whole inventory would open every driver.
-    costs.doubt(
+    costs.expectedError(
       of: solution, in: explanation,
       devices: inventory.devices(named: Set(solution.placement.values)).map(\.info), model: plan.subject.modelKey,
       threads: threads)
@@ -119,7 +119,7 @@ package struct PlanDocument: Encodable, Sendable {
   /// A sentence for each single device with its time and whether it was run on this machine, the fastest first.
   package var alone: [String] {
     explanation.alone(
-      goal: plan.goal, mark: { doubt($0).mark }, isAboutThisMachine ? { measured($0) } : nil)
+      goal: plan.goal, mark: { expectedError($0).mark }, isAboutThisMachine ? { measured($0) } : nil)
   }
 
   /// The remark about the plan that the model actually runs, if it differs from this plan; nil if it does not differ,
@@ -183,11 +183,11 @@ package struct PlanDocument: Encodable, Sendable {
       "transferSeconds": solution.transfers.reduce(0) { $0 + $1.seconds },
       "singleDevices": explanation.singleDevices.map { single -> JSONObject in
         [
-          "device": single.device, "predicted": single.predicted, "predictionError": doubt(single.solution),
+          "device": single.device, "predicted": single.predicted, "predictionError": expectedError(single.solution),
           "measured": self.measured(single.solution),
         ]
       },
-      "predictionError": doubt(solution), "objective": solution.objective, "lowerBound": solution.lowerBound,
+      "predictionError": expectedError(solution), "objective": solution.objective, "lowerBound": solution.lowerBound,
       "bottleneck": solution.bottleneck,
       "joules": solution.joules, "framesPerSecond": solution.framesPerSecond, "limitedBy": solution.limitedBy,
       "mixture": solution.mixture,

@@ -60,8 +60,8 @@ struct PlanText {
       }
     }
     let solution = explanation.solution
-    let doubt = document.doubt(solution)
-    let inference = "\(HumanReadable.seconds(plan.predicted)) \(doubt.mark)"
+    let expectedError = document.expectedError(solution)
+    let inference = "\(HumanReadable.seconds(plan.predicted)) \(expectedError.mark)"
     let method =
       plan.method == .exact
       ? "no placement is better" : "at most \(HumanReadable.percent(solution.gap)) from the optimum"
@@ -82,7 +82,7 @@ struct PlanText {
     case .throughput, .sustained:
       table.add(
         "predicted",
-        (solution.framesPerSecond.map { "\(HumanReadable.framesPerSecond($0)) \(doubt.mark)" } ?? "any rate")
+        (solution.framesPerSecond.map { "\(HumanReadable.framesPerSecond($0)) \(expectedError.mark)" } ?? "any rate")
           + "; \(method)")
       if let bottleneck = solution.bottleneck {
         table.add("bottleneck", "\(bottleneck.resource), \(HumanReadable.seconds(bottleneck.seconds)) for each frame")
@@ -93,7 +93,7 @@ struct PlanText {
     if let joules = solution.joules, plan.goal == .sustained {
       table.add("energy", "\(HumanReadable.significant(joules)) J above idle for each frame")
     }
-    add("prediction error", doubt.basis)
+    add("prediction error", expectedError.basis)
     if let budget = document.budget { table.add("power", budget) }
     add("", solution.remark ?? "")
     if document.isAboutThisMachine {
@@ -151,7 +151,7 @@ struct PlanText {
 
   /// Returns the predicted objective of a plan, with the name of the quantity and the error of its prediction.
   private func objective(_ solution: PlanSolution) -> String {
-    let (seconds, mark) = (HumanReadable.seconds(solution.objective), document.doubt(solution).mark)
+    let (seconds, mark) = (HumanReadable.seconds(solution.objective), document.expectedError(solution).mark)
     return switch plan.goal {
     case .latency: "\(seconds) \(mark)"
     case .oneShot: "\(seconds) in all"

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// How far predicted times may be off.
-@Suite struct PredictionDoubtTests {
+@Suite struct ExpectedErrorTests {
   private let request = PlanRequest(units: .devices(["cpu", "gpu:0"]))
 
   /// The GPU takes a tenth of the CPU's time for the first two layers and refuses the last.
@@ -45,19 +45,19 @@ import Testing
     PredictionAccuracy(median: largest / 2, largest: largest, bias: 0, plans: plans)
   }
 
-  /// The doubt of the best plan, and of the CPU alone.
-  private func doubts(_ context: ModelContext, _ profile: MeasuredProfile?) throws -> (
-    best: PredictionDoubt, cpu: PredictionDoubt
+  /// The error to expect of the best plan, and of the CPU alone.
+  private func errors(_ context: ModelContext, _ profile: MeasuredProfile?) throws -> (
+    best: ExpectedError, cpu: ExpectedError
   ) {
     let costs = CostSheet(profile, shipped: .none)
     let explanation = try context.with(costs: costs).planner.problem(context.graph, request).explain()
-    func doubt(_ solution: PlanSolution) -> PredictionDoubt {
-      costs.doubt(
+    func expectedError(_ solution: PlanSolution) -> ExpectedError {
+      costs.expectedError(
         of: solution, in: explanation, devices: context.inventory.devices.map(\.info), model: context.key.description,
         threads: request.threads)
     }
     let single = try #require(explanation.singleDevices.first { $0.device == "cpu" })
-    return (doubt(explanation.solution), doubt(single.solution))
+    return (expectedError(explanation.solution), expectedError(single.solution))
   }
 
   @Test func measuredPlanHasTheLargestErrorOfItsKindOfPlan() throws {
@@ -65,9 +65,9 @@ import Testing
     var profile = profile(context)
     profile.accuracy[context.key.description] = ModelAccuracy(
       single: accuracy(0.03, plans: 2), mixed: accuracy(0.2, plans: 7))
-    let doubts = try doubts(context, profile)
-    #expect(doubts.cpu.mark == "± 3.0 %")
-    #expect(doubts.cpu.basis == "the largest error of 2 plans of one device, predicted and run by 'kelvin profile'")
+    let errors = try errors(context, profile)
+    #expect(errors.cpu.mark == "± 3.0 %")
+    #expect(errors.cpu.basis == "the largest error of 2 plans of one device, predicted and run by 'kelvin profile'")
   }
 
   @Test func unprofiledModelHasTheMedianErrorOfOthers() throws {
@@ -76,26 +76,26 @@ import Testing
     for (index, largest) in [0.5, 0.04, 0.06].enumerated() {
       profile.accuracy["other \(index)"] = ModelAccuracy(single: accuracy(largest, plans: 2))
     }
-    let doubts = try doubts(context, profile)
-    #expect(doubts.cpu.mark == "± 6.0 %" && doubts.cpu.basis.hasSuffix("the median of 3 other models"))
+    let errors = try errors(context, profile)
+    #expect(errors.cpu.mark == "± 6.0 %" && errors.cpu.basis.hasSuffix("the median of 3 other models"))
   }
 
   @Test func predictionThatWasNeverComparedHasNoKnownError() throws {
     let context = try context()
-    let doubts = try doubts(context, profile(context))
-    #expect(doubts.cpu.share == nil && doubts.cpu.mark == "± unknown")
-    #expect(doubts.cpu.basis == "no prediction from these measurements was compared with a run")
+    let errors = try errors(context, profile(context))
+    #expect(errors.cpu.share == nil && errors.cpu.mark == "± unknown")
+    #expect(errors.cpu.basis == "no prediction from these measurements was compared with a run")
   }
 
   @Test func guessesMakeTheErrorUnknown() throws {
     let context = try context()
-    let guessed = try doubts(context, nil)
+    let guessed = try errors(context, nil)
     #expect(guessed.cpu.share == nil && guessed.cpu.basis == "the error of estimates for cpu is unknown")
     // Measured layers, but a guessed copy.
     var profile = profile(context, withLinks: false)
     profile.accuracy[context.key.description] = ModelAccuracy(
       single: accuracy(0.03, plans: 2), mixed: accuracy(0.2, plans: 7))
-    let unlinked = try doubts(context, profile)
+    let unlinked = try errors(context, profile)
     #expect(unlinked.best.share == nil && unlinked.best.basis.hasPrefix("the cost of copies from "))
     #expect(unlinked.cpu.mark == "± 3.0 %")
   }

@@ -4,7 +4,7 @@ import KelvinMeasurements
 package import KelvinPlanning
 
 /// How far the predicted time of an inference may be off, from predictions that were compared with runs.
-package struct PredictionDoubt: Sendable, Hashable, Encodable {
+package struct ExpectedError: Sendable, Hashable, Encodable {
   /// The expected bound of `|predicted / measured − 1|`; nil when it is unknown.
   package var share: Double?
   /// The source of the number, or the reason why it is unknown, in words.
@@ -30,9 +30,9 @@ extension CostSheet {
   ///   - explanation: the explanation of a plan of the same problem.
   ///   - devices: the devices of the problem.
   ///   - model: the profile key of the model.
-  package func doubt(
+  package func expectedError(
     of solution: PlanSolution, in explanation: PlanExplanation, devices: [DeviceInfo], model: String, threads: Int
-  ) -> PredictionDoubt {
+  ) -> ExpectedError {
     let infos = Dictionary(devices.map { ($0.id, $0) }) { first, _ in first }
     let isSingle = explanation.singleDevices.contains { $0.solution.placement == solution.placement }
     var measured = 0.0
@@ -45,16 +45,16 @@ extension CostSheet {
     }
     for copy in solution.transfers where copy.seconds > 0 {
       guard profile?.transfer(from: copy.from, to: copy.to) != nil else {
-        return PredictionDoubt(share: nil, basis: "the cost of copies from \(copy.from) to \(copy.to) is a guess")
+        return ExpectedError(share: nil, basis: "the cost of copies from \(copy.from) to \(copy.to) is a guess")
       }
       measured += copy.seconds
     }
     let total = measured + estimated.values.reduce(0, +)
-    guard total > 0 else { return PredictionDoubt(share: 0, basis: "no cost is predicted") }
+    guard total > 0 else { return ExpectedError(share: 0, basis: "no cost is predicted") }
     var (sum, reasons) = (0.0, [String]())
     if measured > 0 {
       guard let (error, basis) = observed(model: model, isSingle: isSingle) else {
-        return PredictionDoubt(share: nil, basis: "no prediction from these measurements was compared with a run")
+        return ExpectedError(share: nil, basis: "no prediction from these measurements was compared with a run")
       }
       sum += error * measured
       reasons.append(basis)
@@ -62,12 +62,12 @@ extension CostSheet {
     for (device, seconds) in estimated.sorted(by: { $0.key < $1.key }) where seconds > 0 {
       let basis = infos[device].map { self.basis(of: $0, threads: threads) }
       guard let error = basis?.error else {
-        return PredictionDoubt(share: nil, basis: "the error of estimates for \(device) is unknown")
+        return ExpectedError(share: nil, basis: "the error of estimates for \(device) is unknown")
       }
       sum += error * seconds
       reasons.append("the median error of estimates for \(device)")
     }
-    return PredictionDoubt(share: sum / total, basis: reasons.joined(separator: ", and "))
+    return ExpectedError(share: sum / total, basis: reasons.joined(separator: ", and "))
   }
 
   /// Returns the largest error of predictions of this kind of plan: of the model's own, else the median of other
