@@ -90,21 +90,19 @@ final class BenchmarkCandidate {
   }
 
   func compiled(_ solution: PlanSolution) throws(RuntimeError) -> CompiledModel {
+    try compiled(Placement(solution))
+  }
+
+  private func compiled(_ placement: Placement) throws(RuntimeError) -> CompiledModel {
     try context.compile(
-      solution, precision: configuration.request.precision, threads: threads, isDeterministic: isDeterministic,
+      placement, precision: configuration.request.precision, threads: threads, isDeterministic: isDeterministic,
       observer: .init(isCancelled: { [cancellation] in cancellation?.isCancelled ?? false }))
   }
 
   /// Compiles the plans between which inferences in flight alternate, each with its share.
   func compiledMixture() throws(RuntimeError) -> [(model: CompiledModel, share: Double)] {
     guard let mixture = explanation.solution.mixture else { return [(ready.model, 1)] }
-    return try mixture.plans.map { plan throws(RuntimeError) in
-      let model = try context.compile(
-        Placement(plan), precision: configuration.request.precision, threads: threads,
-        isDeterministic: isDeterministic,
-        observer: .init(isCancelled: { [cancellation] in cancellation?.isCancelled ?? false }))
-      return (model, plan.share)
-    }
+    return try mixture.plans.map { plan throws(RuntimeError) in (try compiled(Placement(plan)), plan.share) }
   }
 
   /// Compiles another variant of a stream.
