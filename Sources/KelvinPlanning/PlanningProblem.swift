@@ -11,7 +11,7 @@
 ///   transfer seconds.
 /// - The copies of a value count `copies` times. A value with infinite `copies` is never copied, so its producer and
 ///   readers share a device. The copies of a signal take the `signalSeconds` of their target device instead of a link's
-///   time. Control flow is described by these three, see `docs/method-planning.md`.
+///   time. Control flow is described by these three, see `docs/guide/background/planning.md`.
 /// - An excluded device runs no node and holds no copy. An excluded host runs no node, but values still start, end and
 ///   pass there.
 /// - `memory` limits the bytes on a device at once: the weights of its nodes, which stay there, and the values while the

@@ -25,10 +25,9 @@ struct BalancedMixture {
   /// The largest share that is taken for a rounding error.
   private static let leastShare = 1e-6
 
-  /// Creates the mixture of least peak.
-  ///
-  /// - Parameter plans: at least one, each with a load above 0.
-  init(of plans: [BalancedPlan]) {
+  /// Creates the mixture of least peak; nil without plans, or if one of them has no load.
+  init?(of plans: [BalancedPlan]) {
+    guard !plans.isEmpty, plans.allSatisfy({ $0.peak > 0 }) else { return nil }
     var game = MatrixGame(loads: plans[0].loads.count)
     for plan in plans { game.add(plan.loads) }
     let kept = zip(plans, game.solve().shares).filter { $1 > Self.leastShare }.sorted { $0.1 > $1.1 }
@@ -125,10 +124,7 @@ struct BalanceSearch {
       weights = next.weights
     }
     guides.sort { $0.bound > $1.bound }
-    if let last,
-      bound < (1 - Self.leastGain)
-        * (plans.contains { $0.peak <= 0 } || plans.isEmpty ? 0 : BalancedMixture(of: plans).peak)
-    {
+    if let last, let mixture = BalancedMixture(of: plans), bound < (1 - Self.leastGain) * mixture.peak {
       // The bounds of a large graph are loose where each search had little time.
       let search = LatencySearch(loads.weighted(by: guides[0].weights), budget: budget, frontier: frontier)
       let found = try search.placement(seconds: search.index.seconds, after: last, isPolished: false)
@@ -158,7 +154,7 @@ struct BalanceSearch {
       best = annealed.plan
       states += annealed.steps
     }
-    var mixture = best.peak > 0 ? BalancedMixture(of: plans + [best]) : nil
+    var mixture = BalancedMixture(of: plans + [best])
     if let found = mixture {
       let gains = found.peak < (1 - Self.leastGain) * best.peak
       let fits = MemoryLimits(index, frontier).fitTogether(found.parts.map(\.plan.placement))

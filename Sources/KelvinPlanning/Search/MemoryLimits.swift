@@ -26,8 +26,8 @@ struct MemoryLimits {
 
   /// Returns the first node of a serial run at which a device holds more than its limit: `(node, device)`.
   ///
-  /// The weights of a device's nodes are held throughout. A copy is held from its creation to its last use on the device: by a node, as the source of another copy, or, for
-  /// a graph output on the host, to the end.
+  /// The weights of a device's nodes are held throughout. A copy is held from its creation to its last use on the device:
+  /// by a node, as the source of another copy, or, for a graph output on the host, to the end.
   func firstExcess(_ placement: [Int], _ evaluation: Evaluation) -> (node: Int, device: Int)? {
     let count = index.deviceCount
     let steps = index.nodeCount
