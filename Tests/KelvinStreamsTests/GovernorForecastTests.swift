@@ -181,7 +181,7 @@ struct GovernorForecastTests {
     #expect(cool.actions.isEmpty)
     var warm = try Machine(need: 1.2, plans: plans)
     warm.run(for: 3600)
-    // All frames with the second plan are better than 82 % with the first. The plan that does not keep up is no setting.
+    // All frames with the second plan are better than 82 % with the first. The plan that does not keep up is left out.
     #expect(warm.governor.ladder.labels[warm.governor.setting.plan] == "1 CPU thread")
     #expect(warm.share == 1 && warm.hottest < 1)
     #expect(warm.actions.count <= 2, "\(warm.actions.map(\.text))")

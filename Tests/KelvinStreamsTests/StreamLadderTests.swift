@@ -32,7 +32,7 @@ struct StreamLadderTests {
     #expect(unpaced.descriptions.last == "as planned, 25 % of the frames: saves 75 % of the energy")
   }
 
-  @Test("a plan that misses the deadline is no setting, unless the preferred one misses it too")
+  @Test("a plan that misses the deadline is left out, unless the preferred one misses it too")
   func deadline() throws {
     let plans = [plan("as planned", 10, 100), plan("slow", 30, 40), plan("slower", 32, 20)]
     func labels(_ deadline: Double?) throws -> [String] {
