@@ -136,14 +136,14 @@ package final class SourceFiles: Sendable {
 
   /// Returns the number of changes of the files' states that kept the contents.
   private func touches(during vouching: Int) throws(FileError) -> Int {
-    let held = held.withLock(\.self)
-    if let path = held.exchanged {
+    let (exchanged, files, packs) = held.withLock { ($0.exchanged, $0.files, $0.relied[vouching] ?? []) }
+    if let path = exchanged {
       throw FileError(path: path, action: "use", reason: "it was replaced while it was read; try again")
     }
     var count = 0
-    for bytes in held.files { count += try bytes.touches() }
+    for bytes in files { count += try bytes.touches() }
     // A writer of more packed weights replaces the file of a pack, and does not change its contents.
-    for pack in held.relied[vouching] ?? [] { count += try pack.bytes.touches(ofContents: true) - pack.touches }
+    for pack in packs { count += try pack.bytes.touches(ofContents: true) - pack.touches }
     return count
   }
 }
