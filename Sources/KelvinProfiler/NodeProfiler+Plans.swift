@@ -1,3 +1,4 @@
+import KelvinBasics
 import KelvinDevices
 import KelvinGraph
 import KelvinMeasurements
@@ -94,18 +95,23 @@ extension NodeProfiler {
         if elapsed >= budget || areCertain { break }
       }
       observe(round, min(1, elapsed / budget))
-      var beside: [String: Double] = [:]
-      for run in round.isMultiple(of: 2) ? runs : runs.reversed() {
-        turn(run, watch)
-        if run.failure == nil { beside[run.device.info.id] = run.pairs.last?.plain }
-      }
-      for plan in round.isMultiple(of: 2) ? plans : plans.reversed() {
+      // A plan is compared with the devices, so all take their turns in one random order.
+      var random = SeededGenerator(seed: UInt64(round))
+      for turn in (0..<runs.count + plans.count).shuffled(using: &random) {
+        guard turn >= runs.count else {
+          self.turn(runs[turn], watch)
+          continue
+        }
+        let plan = plans[turn - runs.count]
         do throws(RuntimeError) {
-          let before = plan.samples.count
-          try plan.measure(inputs, beside: beside, clock: clock, cancellation)
-          if plan.samples.count > before { watch.note(plan) }
+          let before = plan.sampleCount
+          try plan.measure(inputs, clock: clock, cancellation)
+          if plan.sampleCount > before { watch.note(plan) }
         } catch { break }
       }
+      let able = runs.filter { $0.failure == nil }
+      let beside = Dictionary(able.compactMap { run in run.pairs.last.map { (run.device.info.id, $0.plain) } }) { $1 }
+      for plan in plans { plan.endRound(beside: beside) }
     }
     watch.flush()
   }

@@ -8,8 +8,8 @@ import KelvinRuntime
 final class PlanMeasurement: Disturbable {
   struct Sample {
     var seconds: Double
-    /// The seconds that each device alone took in the same round.
-    var beside: [String: Double]
+    /// The seconds that each device alone took in the same round; empty until the round ends.
+    var beside: [String: Double] = [:]
     var isUndisturbed = true
   }
 
@@ -38,10 +38,9 @@ final class PlanMeasurement: Disturbable {
 
   /// Measures one inference, after an uncounted one that finds cold caches and parked workers.
   ///
-  /// - Parameter beside: the seconds that each device alone took in this round.
   /// - Throws: only `cancelled`; any other error ends the plan's part.
   func measure(
-    _ inputs: [Tensor], beside: [String: Double], clock: any MeasurementClock, _ cancellation: Cancellation?
+    _ inputs: [Tensor], clock: any MeasurementClock, _ cancellation: Cancellation?
   ) throws(RuntimeError) {
     guard failure == nil else { return }
     do throws(RuntimeError) {
@@ -49,11 +48,17 @@ final class PlanMeasurement: Disturbable {
       try session.run(cancellation)
       try session.write(inputs)
       let seconds = try clock.time { () throws(RuntimeError) in try session.run(cancellation) }
-      samples.append(Sample(seconds: seconds, beside: beside))
+      samples.append(Sample(seconds: seconds))
     } catch {
       if case .cancelled = error { throw error }
       failure = "\(error)"
     }
+  }
+
+  /// - Parameter beside: the seconds that each device alone took in this round.
+  func endRound(beside: [String: Double]) {
+    guard let last = samples.indices.last, samples[last].beside.isEmpty else { return }
+    samples[last].beside = beside
   }
 
   /// Returns the samples that count: the undisturbed ones if there are enough, else all.

@@ -21,17 +21,27 @@ struct EqualRounds {
     }
   }
 
+  /// The cause of the noise.
+  enum Origin: String {
+    /// The machine's state over time: whatever runs next sees it.
+    case machine
+    /// Something that stays with a configuration from round to round.
+    case configuration
+  }
+
   /// Standard deviation of the logarithms. With the default, the smallest difference worth the name plays no part.
   let spread: Double
   let noise: Noise
-  /// Of neighbours, beside what the recorded series has of its own.
+  let origin: Origin
+  /// Of neighbours in time, beside what the recorded series has of its own.
   let correlation: Double
   private var random: SeededGenerator
   private let blocks: Int
 
-  init(_ noise: Noise, correlation: Double, spread: Double = 0.5, seed: UInt64) {
+  init(_ noise: Noise, from origin: Origin, correlation: Double, spread: Double = 0.5, seed: UInt64) {
     self.spread = spread
     self.noise = noise
+    self.origin = origin
     self.correlation = correlation
     random = SeededGenerator(seed: seed)
     if case .recorded(let series) = noise { blocks = series.blockLength } else { blocks = 1 }
@@ -39,7 +49,14 @@ struct EqualRounds {
 
   /// - Returns: for each configuration, seconds in each round.
   mutating func next(_ configurations: Int, rounds: Int) -> [[Double]] {
-    (0..<configurations).map { _ in correlated(rounds).map { 0.01 * exp($0 * spread) } }
+    func seconds(_ noise: [Double]) -> [Double] { noise.map { 0.01 * exp($0 * spread) } }
+    guard origin == .machine else { return (0..<configurations).map { _ in seconds(correlated(rounds)) } }
+    var turns = seconds(correlated(configurations * rounds))[...]
+    var series = [[Double]](repeating: [], count: configurations)
+    for _ in 0..<rounds {
+      for index in series.indices.shuffled(using: &random) { series[index].append(turns.removeFirst()) }
+    }
+    return series
   }
 
   /// xₜ = ρ xₜ₋₁ + √(1 − ρ²) eₜ, begun long before the first round.

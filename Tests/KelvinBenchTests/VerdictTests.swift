@@ -51,7 +51,7 @@ struct VerdictTests {
   }
 
   @Test func equalPlansAreNotRanked() throws {
-    let level = series(0.0102, noise: 0.06, seed: 4)
+    let level = series(0.0101, noise: 0.06, seed: 4)
     let rounds = [level, series(0.010, noise: 0.06, seed: 23), level.map { $0 * 1.05 }]
     let finding = try #require(Finding(rounds, plans: [0, 1, 0]))
     #expect(finding.tied == [0, 1, 2])

@@ -83,11 +83,55 @@ struct ComparisonTests {
   }
 
   @Test("Student's t is that of the tables")
-  func studentT() throws {
-    // Forty pairs whose neighbours are opposite refute every correlation above 0; t(0.975; 39) = 2.0227.
+  func studentT() {
+    // Forty samples whose neighbours are opposite refute every correlation above 0; t(0.975; 39) = 2.0227.
     let noise = (0..<40).map { $0.isMultiple(of: 2) ? 0.01 : -0.01 }
-    let comparison = try PairedComparison(candidate: noise.map { exp($0) }, baseline: noise.map { _ in 1 })
-    #expect(abs(log(comparison.interval.upper) / 0.01 * 39.0.squareRoot() - 2.0227) < 1e-3)
+    #expect(abs(CorrelatedMean(noise, level: 0.05).upper / 0.01 * 39.0.squareRoot() - 2.0227) < 1e-3)
+  }
+
+  /// Of all signs of the differences from a shift, the share whose positive ranks sum to at most, and to at least, as
+  /// much as those of the differences.
+  private func signFlips(_ differences: [Double], shift: Double) -> (atMost: Double, atLeast: Double) {
+    let shifted = differences.map { $0 - shift }
+    let order = shifted.indices.sorted { abs(shifted[$0]) < abs(shifted[$1]) }
+    let own = order.enumerated().reduce(0) { $0 + (shifted[$1.element] > 0 ? $1.offset + 1 : 0) }
+    let sums = (0..<1 << order.count).map { signs in
+      order.indices.reduce(0) { $0 + (signs >> $1 & 1 == 1 ? $1 + 1 : 0) }
+    }
+    let all = Double(sums.count)
+    return (Double(sums.count { $0 <= own }) / all, Double(sums.count { $0 >= own }) / all)
+  }
+
+  @Test("the interval of signed ranks holds the shifts that no enumeration of all signs rejects")
+  func signedRanks() throws {
+    for seed in UInt64(1)...10 {
+      var random = SeededGenerator(seed: seed)
+      let differences = (0..<10).map { ($0.isMultiple(of: 2) ? 1.0 : -1.0) * random.unit() + 0.2 }
+      let ranks = try #require(SignedRanks(differences, level: 0.05), "seed \(seed)")
+      for (edge, inside) in [(ranks.lower, 1e-9), (ranks.upper, -1e-9)] {
+        let (kept, rejected) = (
+          signFlips(differences, shift: edge + inside), signFlips(differences, shift: edge - inside)
+        )
+        #expect(min(kept.atMost, kept.atLeast) > 0.025, "seed \(seed)")
+        #expect(min(rejected.atMost, rejected.atLeast) <= 0.025, "seed \(seed)")
+      }
+    }
+  }
+
+  @Test("ranks are not used for too few pairs, nor where neighbours correlate")
+  func ranksAbstain() {
+    let alternating = (0..<12).map { $0.isMultiple(of: 2) ? 0.01 : -0.01 }
+    #expect(SignedRanks(Array(alternating.prefix(7)), level: 0.0125) == nil)
+    #expect(SignedRanks(Array(alternating.prefix(8)), level: 0.0125) != nil)
+    #expect(SignedRanks(alternating.sorted(), level: 0.0125) == nil)
+  }
+
+  @Test("an outlier hardly moves the interval of signed ranks")
+  func ranksResistOutliers() throws {
+    var differences = (0..<12).map { 0.1 + ($0.isMultiple(of: 2) ? 0.01 : -0.01) }
+    differences[3] = 5
+    let ranks = try #require(SignedRanks(differences, level: 0.05))
+    #expect(ranks.lower > 0.08 && ranks.upper < 0.2, "\(ranks)")
   }
 
   @Test("series that cannot be paired are refused")

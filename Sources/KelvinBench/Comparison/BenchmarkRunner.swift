@@ -176,13 +176,11 @@ package final class BenchmarkRunner {
     }
   }
 
-  /// Returns the order of one round, without failed configurations. Two configurations alternate: A B, B A, A B, ….
-  /// More are shuffled each round, so that none always runs after the same other one.
+  /// Returns the order of one round, without failed configurations: drawn at random, because the comparison of two
+  /// configurations relies on it (`PairedComparison`).
   func turns(_ candidates: [BenchmarkCandidate], _ round: Int) -> [BenchmarkCandidate] {
-    let candidates = candidates.filter(\.isAble)
-    guard candidates.count > 2 else { return round.isMultiple(of: 2) ? candidates : candidates.reversed() }
     var random = SeededGenerator(seed: UInt64(round))
-    return candidates.shuffled(using: &random)
+    return candidates.filter(\.isAble).shuffled(using: &random)
   }
 
   /// Runs rounds, in each of which every configuration has its turn. Rounds end when enough of them were undisturbed or

@@ -1,3 +1,4 @@
+import Glibc
 package import KelvinMeasurements
 
 /// A value of a configuration that can be compared with the same value of another run: seconds, less is better.
@@ -17,14 +18,12 @@ package struct Figure: Sendable, Hashable, Codable {
     self.name = name
     self.seconds = seconds
     self.rounds = rounds.count
-    let own = try? PairedComparison(candidate: rounds, baseline: rounds.map { _ in 1 })
-    interval = own.flatMap { own in
-      own.pairs < PairedComparison.fewestPairs
-        ? nil
-        : ConfidenceInterval(
-          lower: min(own.interval.lower, seconds), upper: max(own.interval.upper, seconds),
-          confidence: own.interval.confidence)
-    }
+    guard rounds.count >= PairedComparison.fewestPairs, rounds.allSatisfy({ $0.isFinite && $0 > 0 }) else { return }
+    let level = Finding.level
+    let own = CorrelatedMean(rounds.map { log($0) }, level: level)
+    interval = ConfidenceInterval(
+      lower: min(exp(own.lower), seconds), upper: max(min(exp(own.upper), .greatestFiniteMagnitude), seconds),
+      confidence: 1 - level)
   }
 }
 

@@ -14,9 +14,9 @@ import Glibc
 /// Single disturbed samples are clipped to four scaled median absolute deviations from the median, and count neither
 /// for the standard error nor for the degrees of freedom (Tukey and McLaughlin, "Less vulnerable confidence and
 /// significance procedures for location", 1963).
-struct CorrelatedMean {
-  let lower: Double
-  let upper: Double
+package struct CorrelatedMean {
+  package let lower: Double
+  package let upper: Double
   /// The half-width of the widest of the exact intervals.
   let reach: Double
   /// The distance of μ beyond an edge at which its estimate is beyond the edge in 8 of 10 repetitions.
@@ -30,7 +30,7 @@ struct CorrelatedMean {
   /// - Parameters:
   ///   - samples: at least two, in the order of measurement, at equal distances.
   ///   - level: the probability with which the interval may miss the mean, 0 < level < 1.
-  init(_ samples: [Double], level: Double) {
+  package init(_ samples: [Double], level: Double) {
     let (values, clipped) = Self.drawnIn(samples)
     let (count, counted) = (Double(values.count), Double(values.count - clipped))
     let degrees = max(1, values.count - clipped - 1)
@@ -70,7 +70,7 @@ struct CorrelatedMean {
   }
 
   /// Returns the correlation of neighbours about the sample's mean; 0 for a constant series.
-  private static func correlation(_ values: [Double]) -> Double {
+  static func correlation(_ values: [Double]) -> Double {
     let mean = values.reduce(0, +) / Double(values.count)
     let deviations = values.map { $0 - mean }
     let power = deviations.reduce(0) { $0 + $1 * $1 }

@@ -3,7 +3,8 @@ import Glibc
 /// The comparison of two interleaved series.
 ///
 /// Sample i of both series belongs to one round, so a disturbance of the machine affects both and cancels in the ratio.
-/// Rounds that were disturbed for one series only must be removed before comparing.
+/// The order within each round must be drawn at random (`SignedRanks`). Rounds that were disturbed for one series only
+/// must be removed before comparing.
 package struct PairedComparison: Sendable, Hashable, Codable {
   package enum Verdict: String, Sendable, Hashable, Codable {
     case faster
@@ -13,11 +14,12 @@ package struct PairedComparison: Sendable, Hashable, Codable {
     case notCompared = "not compared"
   }
 
-  /// The median over the pairs of candidate seconds / baseline seconds: 0.8 means that the candidate takes 80 % of the
-  /// time.
+  /// The typical candidate seconds / baseline seconds: 0.8 means that the candidate takes 80 % of the time. It is that
+  /// of `SignedRanks`, else the median over the pairs.
   package let ratio: Double
-  /// The interval of the typical ratio, from the mean of the pairs' logarithms for any correlation of neighbours
-  /// (`CorrelatedMean`), extended to contain `ratio`.
+  /// The interval of the typical ratio, from the signed ranks of the pairs' logarithms, extended to contain `ratio`.
+  /// For pairs that are too few for the level or correlate, it is that of their mean for any correlation
+  /// (`CorrelatedMean`).
   package let interval: ConfidenceInterval
   /// The verdict on the candidate, compared with the baseline.
   package let verdict: Verdict
@@ -50,18 +52,24 @@ package struct PairedComparison: Sendable, Hashable, Codable {
     }
     let ratios = zip(candidate, baseline).map { $0 / $1 }
     pairs = ratios.count
-    ratio = LatencyStatistics.percentile(perMille: 500, ofSorted: ratios.sorted())
+    let median = LatencyStatistics.percentile(perMille: 500, ofSorted: ratios.sorted())
     guard pairs >= Self.fewestPairs else {
       interval = ConfidenceInterval(lower: 0, upper: .greatestFiniteMagnitude, confidence: 1)
       verdict = .notCompared
-      (reach, margin) = (.infinity, 0)
+      (ratio, reach, margin) = (median, .infinity, 0)
       return
     }
-    let mean = CorrelatedMean(ratios.map { log($0) }, level: level)
+    let logarithms = ratios.map { log($0) }
+    let edges: (lower: Double, upper: Double)
+    if let ranks = SignedRanks(logarithms, level: level) {
+      (ratio, edges, reach, margin) = (exp(ranks.shift), (ranks.lower, ranks.upper), ranks.reach, ranks.margin)
+    } else {
+      let mean = CorrelatedMean(logarithms, level: level)
+      (ratio, edges, reach, margin) = (median, (mean.lower, mean.upper), mean.reach, mean.margin)
+    }
     interval = ConfidenceInterval(
-      lower: min(ratio, exp(mean.lower)), upper: max(ratio, min(exp(mean.upper), .greatestFiniteMagnitude)),
+      lower: min(ratio, exp(edges.lower)), upper: max(ratio, min(exp(edges.upper), .greatestFiniteMagnitude)),
       confidence: 1 - level)
-    (reach, margin) = (mean.reach, mean.margin)
     if interval.contains(1) {
       verdict = expm1(reach + margin) <= Self.tellingFactor - 1 ? .noDifferenceMeasured : .notCompared
     } else {
