@@ -19,8 +19,12 @@ class Crowd:
     """Processes that are bound to no processor and inherit the priority of their parent. Their time counts as that
     of children once the block has ended."""
 
+    def __init__(self, count=COUNT):
+        self.count = count
+
     def __enter__(self):
-        self.processes = [subprocess.Popen([sys.executable, "-c", LOOP], stdout=subprocess.PIPE) for _ in range(COUNT)]
+        command = [sys.executable, "-c", LOOP]
+        self.processes = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(self.count)]
         for process in self.processes:
             process.stdout.readline()
         return self

@@ -53,8 +53,8 @@ final class DeviceMeasurement: Disturbable {
   /// The reason for which the device failed; nil while it takes part.
   var failure: String?
 
-  /// Inferences shorter than this many seconds are preceded by an uncounted one, because caches hold other data at the
-  /// start of a turn.
+  /// Inferences shorter than this many seconds are preceded by an uncounted one of the same session, because caches
+  /// hold other data.
   private static let short = 0.05
 
   /// Node name to device id.
@@ -120,12 +120,16 @@ final class DeviceMeasurement: Disturbable {
   /// Measures one inference without timers and one with timers. Their order alternates from pair to pair.
   func measure(_ cancellation: Cancellation?) throws {
     let (plain, timed) = try meter.turn { () throws(RuntimeError) in
-      if let last = pairs.last, last.plain < Self.short { try run(session, cancellation) }
+      let isShort = pairs.last.map { $0.plain < Self.short } ?? false
+      func warm(_ session: Session) throws(RuntimeError) -> Double {
+        if isShort { try run(session, cancellation) }
+        return try run(session, cancellation)
+      }
       let plainFirst = pairs.count.isMultiple(of: 2)
       var plain = 0.0
-      if plainFirst { plain = try run(session, cancellation) }
-      let timed = try run(timedSession, cancellation)
-      if !plainFirst { plain = try run(session, cancellation) }
+      if plainFirst { plain = try warm(session) }
+      let timed = try warm(timedSession)
+      if !plainFirst { plain = try warm(session) }
       return (plain, timed)
     }
     guard var record = timedSession.record else { preconditionFailure("a session that measures has no record") }

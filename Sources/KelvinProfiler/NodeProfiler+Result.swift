@@ -160,6 +160,7 @@ extension NodeProfiler {
       mixed: PredictionAccuracy(
         (handOver?.mixedErrors ?? []) + checks.filter { $0.label == "best plan" }.map(\.error)))
     profile.accuracy[context.key.description] = accuracy
+    profile.pace = [request.threads: measured.pace]
     profile.trials = trials(measured, costs).map { [$0] } ?? []
     var remarks = measured.remarks
     let deviceRuns = measured.runs.compactMap { run -> ProfileResult.DeviceRun? in

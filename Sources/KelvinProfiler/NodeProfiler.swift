@@ -53,6 +53,7 @@ package struct NodeProfiler {
     let progress = ProfileProgress(clock: clock, observe: observe)
     try prepare(&measured, progress)
     expect(measured.runs, progress)
+    measured.notePace(threads: request.threads)
     let watch = DisturbanceWatch(files: files, clock: clock)
     measureNodes(measured.runs, watch, progress)
     guard measured.runs.contains(where: { !$0.pairs.isEmpty }) else {
@@ -60,6 +61,7 @@ package struct NodeProfiler {
       throw ProfilerError.nothingMeasured(
         "nothing could be measured: " + measured.runs.compactMap(\.failure).joined(separator: "; "))
     }
+    measured.notePace(threads: request.threads)
     if !isCancelled { measured.remarks += scarce(measured.runs) }
     measured.transfers = measureTransfers(measured.usable, &measured.remarks, progress)
     measureMixes(&measured, watch, progress)
@@ -95,8 +97,12 @@ package struct NodeProfiler {
     /// Plans that were predicted best and were run in turns with the devices alone.
     var tried: [PlanMeasurement] = []
     var corun: [CorunFactor] = []
+    /// The largest pace of the processors so far, because disturbed rounds are left out of the costs too.
+    private(set) var pace = 0.0
     var disturbances = 0
     var remarks: [String] = []
+
+    mutating func notePace(threads: Int) { pace = max(pace, ProcessorPace.measure(threads: threads)) }
 
     /// Devices with measurements that have not failed.
     var usable: [DeviceMeasurement] { runs.filter { $0.failure == nil && !$0.pairs.isEmpty } }

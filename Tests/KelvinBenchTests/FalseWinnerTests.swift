@@ -160,7 +160,7 @@ struct FalseWinnerTests {
       "What is seen, with normal noise of 3 %",
       [
         "The difference that a one-shot benchmark says it would have seen in 8 of 10 runs, and the % of runs that do"
-          + " see it. One look.",
+          + " see it. One look."
       ], first: ["correlation"], promised)
     let tenths = try Self.correlations.map { correlation in
       (
@@ -170,7 +170,8 @@ struct FalseWinnerTests {
         }
       )
     }
-    table("Runs that see a difference of 10 %, %, with normal noise of 3 %", ["One look."], first: ["correlation"], tenths)
+    table(
+      "Runs that see a difference of 10 %, %, with normal noise of 3 %", ["One look."], first: ["correlation"], tenths)
     try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: URL(filePath: Self.table))
   }
 }

@@ -21,7 +21,8 @@ struct MeasuredProfileTests {
       kelvinVersion: "1.0", machine: machine, devices: [cpu, gpu],
       nodes: ["conv 3x3 f32": ["cpu": cost(0.001), "vulkan:0": cost(0.004)], "relu f32": ["cpu": cost(0.0001)]],
       transfers: [TransferCost(from: "cpu", to: "vulkan:0", latency: 2e-5, bytesPerSecond: 1e9, samples: 50)],
-      startup: ["mobilenet": ["vulkan:0": StartupCost(load: 0.1, compile: 0.5, firstRun: 0.2)]])
+      startup: ["mobilenet": ["vulkan:0": StartupCost(load: 0.1, compile: 0.5, firstRun: 0.2)]],
+      pace: [2: 8e8])
   }
 
   @Test("a profile survives writing and reading, and equal profiles give equal bytes")
@@ -66,6 +67,7 @@ struct MeasuredProfileTests {
     newer.nodes = [
       "conv 3x3 f32": ["cpu": cost(0.002), "vulkan:0": cost(0.009, noisy: true)], "pool f32": ["cpu": cost(0.5)],
     ]
+    newer.pace = [1: 9e8, 2: 7e8]
     newer.startup = ["digits": ["cpu": StartupCost(load: 0, compile: 0, firstRun: 0)]]
     let merged = try profile.merging(newer)
     #expect(merged.cost(node: "conv 3x3 f32", device: "cpu")?.seconds == 0.002)
@@ -73,6 +75,7 @@ struct MeasuredProfileTests {
     #expect(merged.cost(node: "relu f32", device: "cpu")?.seconds == 0.0001)
     #expect(merged.cost(node: "pool f32", device: "cpu")?.seconds == 0.5)
     #expect(Set(merged.startup.keys) == ["mobilenet", "digits"])
+    #expect(merged.pace == [1: 9e8, 2: 7e8])
     #expect(try profile.merging(profile) == profile)
   }
 
@@ -138,6 +141,7 @@ struct MeasuredProfileTests {
     try rejects("transfers.cpu→cpu") { $0.transfers[0].to = "cpu" }
     try rejects("devices") { $0.devices.append(cpu) }
     try rejects("startup.mobilenet.vulkan:0.compile") { $0.startup["mobilenet"]?["vulkan:0"]?.compile = -1 }
+    try rejects("pace.2") { $0.pace[2] = 0 }
     var infinite = profile
     infinite.transfers[0].latency = .infinity
     #expect(throws: MeasurementError.self) { try infinite.json() }

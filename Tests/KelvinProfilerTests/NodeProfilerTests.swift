@@ -49,6 +49,7 @@ struct NodeProfilerTests {
     #expect(result.nodes[2].costs["gpu:0"] == nil)
     #expect(result.nodes[2].unsupported["gpu:0"] == "it refuses layer 2")
     #expect(result.devices[1].nodesElsewhere == 1)
+    #expect((result.profile.pace[PlanRequest().threads] ?? 0) > 0)
     let elsewhere = "1 of 3 nodes runs on cpu, not on gpu:0: 1 \(Unary.name) (it refuses layer 2)"
     #expect(result.remarks.count { $0.hasPrefix(elsewhere) } == 1, "\(result.remarks)")
   }

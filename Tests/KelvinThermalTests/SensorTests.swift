@@ -207,4 +207,11 @@ struct ContentionTests {
     #expect(rate > 5e6)
     #expect(rate < 5e9)
   }
+
+  @Test("the pace of the processors is that of the chain, for any number of threads", arguments: [0, 1, 64])
+  func pace(threads: Int) {
+    let pace = ProcessorPace.measure(threads: threads)
+    // Each of 64 threads on two busy processors advances at a small share of a 20 MHz processor's pace at least.
+    #expect(pace > 1e4 && pace < 5e9, "\(pace)")
+  }
 }

@@ -4,8 +4,10 @@ import KelvinDevices
 import KelvinEngine
 public import KelvinFeatures
 import KelvinGraph
+import KelvinMeasurements
 package import KelvinPlanning
 import KelvinRuntime
+import KelvinThermal
 
 /// The device of each operation of a model, its cost on that and other devices, and the reason.
 ///
@@ -87,13 +89,16 @@ public struct ComputePlan: Sendable {
     notes: [String] = []
   ) throws {
     let shown = loaded.shownGraphs
+    let threads = loaded.options.request.threads
+    let isProfiled = loaded.whatIf == nil && loaded.context.costs.profile?.pace[threads] != nil
+    let pace = isProfiled ? ProcessorPace.measure(threads: threads) : nil
     var parts: [PlanDocument] = []
     for (index, explanation) in explanations.enumerated() {
       let plan = try shown[index].plan(explanation, of: loaded.function)
       parts.append(
         PlanDocument(
           loaded, shown[index], explanation, plan, budget: budget?.text,
-          trial: index < trials.count ? trials[index] : nil, showsFolded: index == explanations.count - 1))
+          trial: index < trials.count ? trials[index] : nil, pace: pace, showsFolded: index == explanations.count - 1))
     }
     let plan = loaded.plan(parts.map { (plan: $0.plan, explanation: $0.explanation) })
     let used = plan.nodes.flatMap { node in node.candidates.map(\.device) + [node.device] }
@@ -144,7 +149,8 @@ extension ComputePlan {
   /// The predicted seconds of one warm prediction: the sum of all layers and copies, whatever the goal.
   public var predicted: Double { plan.predicted }
 
-  /// The share by which `predicted` may be off, from predictions that were compared with runs; nil if it is unknown.
+  /// The share of `predicted` by which a run may differ, from predictions that were compared with runs. It is wider
+  /// while other programs slow the processors. Nil if it is unknown.
   public var predictionError: Double? { document.expectedError.share }
 
   /// The objective that the plan was made for.

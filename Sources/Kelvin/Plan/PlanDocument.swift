@@ -21,6 +21,8 @@ package struct PlanDocument: Encodable, Sendable {
   private let costs: CostSheet
   /// The thread count of the CPU device.
   private let threads: Int
+  /// The present pace of the processors (`ProcessorPace`); nil if it has no effect on the predictions.
+  private let pace: Double?
   let whatIf: WhatIf?
   /// A description of the power budget, if the goal has one.
   let budget: String?
@@ -51,12 +53,15 @@ package struct PlanDocument: Encodable, Sendable {
   /// Notes for the page's reader.
   package let notes: [String]
 
-  /// - Parameter showsFolded: whether the folded operations of all graphs of the function are shown with this graph.
+  /// - Parameters:
+  ///   - pace: the present pace of the processors; nil if it has no effect on the predictions.
+  ///   - showsFolded: whether the folded operations of all graphs of the function are shown with this graph.
   init(
     _ model: LoadedModel, _ graph: LoadedGraph, _ explanation: PlanExplanation, _ plan: Plan, budget: String? = nil,
-    trial: TrialReport? = nil, showsFolded: Bool = true
+    trial: TrialReport? = nil, pace: Double? = nil, showsFolded: Bool = true
   ) {
     self.budget = budget
+    self.pace = pace
     self.trial = trial
     tried = trial?.deciding ?? (model.whatIf == nil ? graph.context.trial(model.options.request) : nil)
     self.explanation = explanation
@@ -85,6 +90,7 @@ package struct PlanDocument: Encodable, Sendable {
     budget: String? = nil
   ) {
     self.budget = budget
+    pace = nil
     trial = nil
     tried = nil
     self.explanation = explanation
@@ -113,7 +119,7 @@ package struct PlanDocument: Encodable, Sendable {
     costs.expectedError(
       of: solution, in: explanation,
       devices: inventory.devices(named: Set(solution.placement.values)).map(\.info), model: plan.subject.modelKey,
-      threads: threads)
+      threads: threads, pace: pace)
   }
 
   /// A sentence for each single device with its time and whether it was run on this machine, the fastest first.

@@ -7,7 +7,8 @@ extension MeasuredProfile: Codable {
       kelvinVersion: try fields["kelvinVersion"], machine: try fields["machine"], devices: try fields["devices"],
       nodes: try fields["nodes"], transfers: try fields["transfers"], startup: try fields["startup", or: [:]],
       work: try fields["work", or: [:]], corun: try fields["corun", or: []], models: try fields["models", or: [:]],
-      accuracy: try fields["accuracy", or: [:]], trials: try fields["trials", or: []],
+      accuracy: try fields["accuracy", or: [:]], pace: try fields["pace", or: [:]],
+      trials: try fields["trials", or: []],
       label: try fields["label", or: .measured], note: try fields["note", or: nil],
       isPartial: try fields["isPartial", or: false])
     if try fields["version", or: Self.version] < 3 { nameByEffectivePrecision() }
@@ -18,6 +19,7 @@ extension MeasuredProfile: Codable {
       "format": Self.format, "version": Self.version, "kelvinVersion": kelvinVersion, "label": label, "note": note,
       "isPartial": isPartial ? true : nil, "machine": machine, "devices": devices, "nodes": nodes, "work": work,
       "transfers": transfers, "corun": corun, "startup": startup, "models": models, "accuracy": accuracy.nonEmpty,
+      "pace": pace.nonEmpty,
       "trials": trials.nonEmpty,
     ]
     try document.encode(to: encoder)

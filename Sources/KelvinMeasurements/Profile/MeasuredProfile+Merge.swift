@@ -49,6 +49,7 @@ extension MeasuredProfile {
     merged.work.merge(newer.work) { _, new in new }
     merged.models.merge(newer.models) { _, new in new }
     merged.accuracy.merge(newer.accuracy) { _, new in new }
+    merged.pace.merge(newer.pace) { _, new in new }
     for trial in newer.trials {
       if merged.trials.contains(where: { trial.isAbout($0) && !trial.replaces($0) }) { continue }
       merged.trials.removeAll { $0.isAbout(trial) }

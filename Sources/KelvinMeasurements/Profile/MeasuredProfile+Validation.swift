@@ -67,6 +67,11 @@ private struct ProfileValidator {
         try atLeastZero(part.largest, "accuracy.\(key).\(name).largest", "a share of the measured seconds")
       }
     }
+    for (threads, pace) in profile.pace.sorted(by: { $0.key < $1.key }) {
+      guard pace.isFinite, pace > 0 else {
+        throw refuse("pace.\(threads)", "more than zero steps per second", "\(pace)")
+      }
+    }
     for (index, trial) in profile.trials.enumerated() {
       let place = "trials.\(index)"
       guard trial.entries.indices.contains(trial.chosen) else {

@@ -36,6 +36,8 @@ package struct MeasuredProfile: Sendable, Hashable {
   package var models: [String: ProfiledModel]
   /// Errors of predictions by model key.
   package var accuracy: [String: ModelAccuracy]
+  /// The pace of the processors during the measurements by number of threads: steps per second of the slowest thread.
+  package var pace: [Int: Double]
   /// Comparisons of plans; one for each graph, precision, number of threads and set of devices.
   package var trials: [TriedPlans]
 
@@ -43,7 +45,8 @@ package struct MeasuredProfile: Sendable, Hashable {
     kelvinVersion: String, machine: MachineDescription, devices: [DeviceIdentity] = [],
     nodes: [String: [String: NodeCost]] = [:], transfers: [TransferCost] = [],
     startup: [String: [String: StartupCost]] = [:], work: [String: NodeWork] = [:], corun: [CorunFactor] = [],
-    models: [String: ProfiledModel] = [:], accuracy: [String: ModelAccuracy] = [:], trials: [TriedPlans] = [],
+    models: [String: ProfiledModel] = [:], accuracy: [String: ModelAccuracy] = [:], pace: [Int: Double] = [:],
+    trials: [TriedPlans] = [],
     label: Label = .measured, note: String? = nil, isPartial: Bool = false
   ) {
     self.kelvinVersion = kelvinVersion
@@ -59,6 +62,7 @@ package struct MeasuredProfile: Sendable, Hashable {
     self.startup = startup
     self.models = models
     self.accuracy = accuracy
+    self.pace = pace
     self.trials = trials
   }
 

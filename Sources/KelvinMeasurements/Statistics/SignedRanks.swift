@@ -65,7 +65,9 @@ package struct SignedRanks {
     var chances = [1.0]
     for rank in 1...count {
       chances += [Double](repeating: 0, count: rank)
-      for sum in chances.indices.reversed() { chances[sum] = (chances[sum] + (sum < rank ? 0 : chances[sum - rank])) / 2 }
+      for sum in chances.indices.reversed() {
+        chances[sum] = (chances[sum] + (sum < rank ? 0 : chances[sum - rank])) / 2
+      }
     }
     var below = 0.0
     for (sum, chance) in chances.enumerated() {

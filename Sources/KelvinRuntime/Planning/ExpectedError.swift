@@ -1,3 +1,4 @@
+import Glibc
 import KelvinBasics
 package import KelvinDevices
 import KelvinMeasurements
@@ -5,7 +6,7 @@ package import KelvinPlanning
 
 /// How far the predicted time of an inference may be off, from predictions that were compared with runs.
 package struct ExpectedError: Sendable, Hashable, Encodable {
-  /// The expected bound of `|predicted / measured − 1|`; nil when it is unknown.
+  /// The expected bound of `|measured / predicted − 1|`; nil when it is unknown.
   package var share: Double?
   /// The source of the number, or the reason why it is unknown, in words.
   package var basis: String
@@ -20,6 +21,28 @@ package struct ExpectedError: Sendable, Hashable, Encodable {
 
   /// `± 7.0 %`, or `± unknown`.
   package var mark: String { "± " + (share.map { HumanReadable.percent($0) } ?? "unknown") }
+
+  /// The share by which the median time of a plan differs from one quiet run of the program to another. Source:
+  /// `bench/results/prediction-intervals.md`.
+  private static let runToRun = 0.08
+  /// Paces closer than this factor to that of the profile are equal.
+  private static let samePace = 1.1
+
+  /// Returns the error with the differences between runs, and wide enough for inferences that slow down with the
+  /// processors and for those that do not.
+  ///
+  /// - Parameter pace: the present pace of the processors, divided by that of the profile; nil if it has no effect or
+  ///   is unknown.
+  func widened(pace: Double?) -> ExpectedError {
+    guard let share else { return self }
+    let quiet = hypot(share, Self.runToRun)
+    var basis = basis + ", and \(HumanReadable.percent(Self.runToRun)) from run to run"
+    guard let pace, pace > 0, max(pace, 1 / pace) > Self.samePace else {
+      return ExpectedError(share: quiet, basis: basis)
+    }
+    basis += "; the processors advance at \(HumanReadable.significant(pace)) × the pace of the profile now"
+    return ExpectedError(share: pace < 1 ? (1 + quiet) / pace - 1 : 1 - (1 - quiet) / pace, basis: basis)
+  }
 }
 
 extension CostSheet {
@@ -30,7 +53,20 @@ extension CostSheet {
   ///   - explanation: the explanation of a plan of the same problem.
   ///   - devices: the devices of the problem.
   ///   - model: the profile key of the model.
+  ///   - pace: the present pace of the processors with this many threads, in steps per second; nil if it is that of the
+  ///     profile.
   package func expectedError(
+    of solution: PlanSolution, in explanation: PlanExplanation, devices: [DeviceInfo], model: String, threads: Int,
+    pace: Double? = nil
+  ) -> ExpectedError {
+    let computesHere = devices.contains { solution.placement.values.contains($0.id) && $0.resource == "cpu" }
+    let usual = computesHere ? profile?.pace[threads] : nil
+    return quietError(of: solution, in: explanation, devices: devices, model: model, threads: threads)
+      .widened(pace: usual.flatMap { usual in pace.map { $0 / usual } })
+  }
+
+  /// Returns the error of predictions that were compared with runs beside the measurements.
+  private func quietError(
     of solution: PlanSolution, in explanation: PlanExplanation, devices: [DeviceInfo], model: String, threads: Int
   ) -> ExpectedError {
     let infos = Dictionary(devices.map { ($0.id, $0) }) { first, _ in first }

@@ -26,7 +26,8 @@ package struct ClockProbe: Sendable, Hashable {
   /// Returns steps per second, the best of `repeats`.
   ///
   /// The chain's value is stored beside the time in one allocation that the clock's call may access, so the compiler
-  /// cannot move the chain before the first reading or after the second.
+  /// cannot move the chain before the first reading or after the second. In a caller, it could leave the chain out.
+  @inline(never)
   package func measure() -> Double {
     let memory = UnsafeMutablePointer<timespec>.allocate(capacity: 2)
     defer { memory.deallocate() }
