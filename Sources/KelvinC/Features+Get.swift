@@ -117,8 +117,8 @@ public func kelvin_features_get_int64(
   _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ value: UnsafeMutablePointer<Int64>?, _ error: ErrorText?
 ) -> kelvin_code {
   get(features, name, value, "value", error) { _, feature, name in
-    guard feature.type == .int64 else { throw mismatch(name, "a whole number", feature) }
-    return feature.int64Value
+    guard let value = feature.int64Value else { throw mismatch(name, "a whole number", feature) }
+    return value
   }
 }
 
@@ -127,8 +127,8 @@ public func kelvin_features_get_double(
   _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ value: UnsafeMutablePointer<Double>?, _ error: ErrorText?
 ) -> kelvin_code {
   get(features, name, value, "value", error) { _, feature, name in
-    guard feature.type == .double else { throw mismatch(name, "a number", feature) }
-    return feature.doubleValue
+    guard let value = feature.doubleValue else { throw mismatch(name, "a number", feature) }
+    return value
   }
 }
 
@@ -138,10 +138,10 @@ public func kelvin_features_get_string(
   _ error: ErrorText?
 ) -> kelvin_code {
   get(features, name, value, "value", error) { features, feature, name in
-    guard feature.type == .string else { throw mismatch(name, "a string", feature) }
+    guard let string = feature.stringValue else { throw mismatch(name, "a string", feature) }
     let remedy = "kelvin_features_get_text returns it with its length"
     return try features.withViews { views in
-      try naming(name) { try terminated(feature.stringValue, in: views, remedy: remedy) }
+      try naming(name) { try terminated(string, in: views, remedy: remedy) }
     }
   }
 }
@@ -152,8 +152,8 @@ public func kelvin_features_get_text(
   _ error: ErrorText?
 ) -> kelvin_code {
   get(features, name, value, "value", error) { features, feature, name in
-    guard feature.type == .string else { throw mismatch(name, "a string", feature) }
-    return features.withViews { $0.texts([feature.stringValue]).pointee }
+    guard let string = feature.stringValue else { throw mismatch(name, "a string", feature) }
+    return features.withViews { $0.texts([string]).pointee }
   }
 }
 
@@ -243,8 +243,8 @@ private func getDictionary<Text>(
     let (length, numbered) = (try place(count, "count"), try place(isNumbered, "is_numbered"))
     let name = try text(name, "name")
     let feature = try features.feature(name)
-    guard feature.type == .dictionary else { throw mismatch(name, "a dictionary", feature) }
-    let entries = feature.dictionaryValue.sorted { first, second in
+    guard let dictionary = feature.dictionaryValue else { throw mismatch(name, "a dictionary", feature) }
+    let entries = dictionary.sorted { first, second in
       first.value == second.value
         ? first.key.description < second.key.description : first.value > second.value
     }
@@ -316,13 +316,13 @@ private enum ValueDocument: Encodable {
   case sequence(FeatureSequence)
 
   init?(_ feature: FeatureValue) {
-    switch feature.type {
-    case .int64: self = .int64(feature.int64Value)
-    case .double: self = .double(feature.doubleValue)
-    case .string: self = .string(feature.stringValue)
-    case .dictionary: self = .dictionary(feature.dictionaryValue)
-    case .sequence:
-      guard let sequence = feature.sequenceValue, sequence.type != .multiArray else { return nil }
+    switch feature.storage {
+    case .int64(let value): self = .int64(value)
+    case .double(let value): self = .double(value)
+    case .string(let value): self = .string(value)
+    case .dictionary(let value): self = .dictionary(value)
+    case .sequence(let sequence):
+      guard sequence.type != .multiArray else { return nil }
       self = .sequence(sequence)
     default: return nil
     }

@@ -1,3 +1,4 @@
+public import FoundationEssentials
 import KelvinBasics
 
 /// An error of loading, planning or running a model. `description` names the position, the expected and the actual
@@ -65,4 +66,24 @@ public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
     self.description = description.printable
     self.fault = fault
   }
+}
+
+extension ModelError: LocalizedError {
+  /// The description, which `localizedDescription` returns.
+  public var errorDescription: String? { description }
+  /// The kind of the failure, in words.
+  public var failureReason: String? {
+    switch code {
+    case .io: "A file cannot be read, or is not what it claims to be."
+    case .unsupported: "The model needs a feature that Kelvin does not support."
+    case .featureType: "A feature is missing, unknown, or of the wrong type, shape or size."
+    case .parameters: "The configuration does not fit the model or the machine."
+    case .device: "A device is missing or failed."
+    case .predictionCancelled: "The task that made the request was cancelled."
+    case .limit: "The model reached a limit of time or memory."
+    case .generic: "Kelvin or the machine failed."
+    }
+  }
+  /// The remedy: what follows the last semicolon of the description; nil if there is none.
+  public var recoverySuggestion: String? { description.remedy }
 }

@@ -1,3 +1,4 @@
+public import FoundationEssentials
 internal import KelvinBasics
 
 /// An error of an index of images.
@@ -35,4 +36,26 @@ public struct PhotoIndexError: Error, Hashable, Sendable, CustomStringConvertibl
     self.code = code
     self.description = description.printableMessage
   }
+}
+
+extension PhotoIndexError: LocalizedError {
+  /// The description, which `localizedDescription` returns.
+  public var errorDescription: String? { description }
+  /// The kind of the error, in words.
+  public var failureReason: String? {
+    switch code {
+    case .absent: "The index does not exist yet."
+    case .libraryMissing: "SQLite is not installed, or too old."
+    case .unusable: "The file is not an index, is damaged, or was written by a newer version of Kelvin."
+    case .otherModel: "The index was created with another model or other settings."
+    case .query: "The words of the query have a syntax error."
+    case .notIndexed: "The index does not contain the requested data."
+    case .io: "The file or folder cannot be read or written."
+    case .noSpace: "There is no space left for the index."
+    case .busy: "Another process keeps the index locked."
+    case .cancelled: "The task was cancelled. Finished work is kept."
+    }
+  }
+  /// The remedy: what follows the last semicolon of the description; nil if there is none.
+  public var recoverySuggestion: String? { description.remedy }
 }

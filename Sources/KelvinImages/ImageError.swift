@@ -1,3 +1,4 @@
+public import FoundationEssentials
 internal import KelvinBasics
 
 /// An error of reading, decoding, processing or writing an image.
@@ -39,4 +40,13 @@ public struct ImageError: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String {
     ("image '\(name)': \(reason)" + (remedy.map { "; \($0)" } ?? "")).printable
   }
+}
+
+extension ImageError: LocalizedError {
+  /// The description, which `localizedDescription` returns.
+  public var errorDescription: String? { description }
+  /// The reason, with the found and the expected value.
+  public var failureReason: String? { reason.printable }
+  /// The remedy, where known.
+  public var recoverySuggestion: String? { remedy?.printable }
 }

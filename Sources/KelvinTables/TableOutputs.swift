@@ -94,14 +94,14 @@ struct TableOutputs: Sendable {
         text.addEmpty(output.columnCount)
         continue
       }
-      switch value.type {
-      case .int64: text.add(value.int64Value)
-      case .double: text.add(value.doubleValue)
-      case .string: text.add(value.stringValue)
-      case .multiArray: try add(value.multiArrayValue?.tensor, output, to: &text)
-      case .dictionary: try add(value.dictionaryValue, output, to: &text)
-      case .sequence: try add(value.sequenceValue, output, to: &text)
-      case .image, .state: text.addEmpty(output.columnCount)
+      switch value.storage {
+      case .int64(let number): text.add(number)
+      case .double(let number): text.add(number)
+      case .string(let string): text.add(string)
+      case .multiArray(let array): try add(array.tensor, output, to: &text)
+      case .dictionary(let numbers): try add(numbers, output, to: &text)
+      case .sequence(let sequence): try add(sequence, output, to: &text)
+      case .image, .backing, .undefined: text.addEmpty(output.columnCount)
       }
     }
   }

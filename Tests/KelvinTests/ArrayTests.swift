@@ -108,6 +108,34 @@ import Testing
     #expect(array[ranges: 3..<3].scalars.isEmpty)
   }
 
+  @Test func rangeOfSlicesIsASliceAtTheSamePositions() {
+    var array = counting([4, 2], Int32.self)
+    let middle = array[1..<3]
+    #expect(middle.shape == [2, 2] && middle.scalars == [2, 3, 4, 5])
+    #expect(Array(middle.indices) == [1, 2] && middle[2].scalars == [4, 5])
+    #expect(middle[scalarAt: 0, 1] == 3)
+    #expect(middle[2..<3].scalars == [4, 5] && middle.dropFirst().startIndex == 2)
+    #expect(array.reversed().map(\.scalars) == [[6, 7], [4, 5], [2, 3], [0, 1]])
+    array[2..<4] = array[0..<2]
+    #expect(array.scalars == [0, 1, 2, 3, 0, 1, 2, 3])
+    array[1..<3].sort { $0.scalars[0] < $1.scalars[0] }
+    #expect(array.scalars == [0, 1, 0, 1, 2, 3, 2, 3])
+  }
+
+  @Test func shapedArraysAreMadeEmptyConvertedAndInPlace() {
+    #expect(ShapedArray<Float>().shape == [0] && ShapedArray<Float>().scalars.isEmpty)
+    let numbers = ShapedArray<Double>(scalars: [-1, 0.5, 1.5, 300], shape: [2, 2])
+    // Rounded to even, and saturated.
+    #expect(ShapedArray<UInt8>(converting: numbers).scalars == [0, 0, 2, 255])
+    #expect(ShapedArraySlice<Float>(converting: numbers[1]).scalars == [1.5, 300])
+    let filled = ShapedArray<Int32>(unsafeUninitializedShape: [2, 3]) { elements, strides in
+      for row in 0..<2 {
+        for column in 0..<3 { elements[row * strides[0] + column * strides[1]] = Int32(10 * row + column) }
+      }
+    }
+    #expect(filled.scalars == [0, 1, 2, 10, 11, 12])
+  }
+
   @Test func shapedArraysAreValues() {
     let original = counting([2, 3], Float.self)
     var copy = original

@@ -108,13 +108,15 @@ import Testing
           $0 == $1 || $0.isNaN && $1.isNaN || abs($0 - $1) <= absolute + relative * abs($1)
         }
     }
-    if let text = expected.text { #expect(found.stringValue == text, "\(what)") }
+    let (string, dictionary) = (found.stringValue ?? "", found.dictionaryValue ?? [:])
+    if let text = expected.text { #expect(string == text, "\(what)") }
     if let texts = expected.texts {
       #expect(found.sequenceValue?.stringValues.map { Array($0.utf8) } == texts.map { Array($0.utf8) }, "\(what)")
       if let shape = expected.shape { #expect(found.sequenceValue?.shape == shape, "\(what)") }
     }
     if let number = expected.number {
-      #expect(agree([found.type == .int64 ? Double(found.int64Value) : found.doubleValue], [number]), "\(what)")
+      let value = found.int64Value.map { Double($0) } ?? found.doubleValue ?? .nan
+      #expect(agree([value], [number]), "\(what)")
     }
     if expected.numbers != nil {
       let array = try #require(found.multiArrayValue, "\(what)")
@@ -126,7 +128,7 @@ import Testing
       for (array, wanted) in zip(arrays, wanted) { #expect(agree(array.doubles, wanted.doubles), "\(what)") }
     }
     if let wanted = expected.map {
-      let got = entries(found.dictionaryValue)
+      let got = entries(dictionary)
       #expect(got.keys.sorted() == wanted.keys.sorted(), "\(what)")
       #expect(
         agree(wanted.keys.sorted().map { got[$0] ?? .nan }, wanted.keys.sorted().map { wanted[$0] ?? 0 }),

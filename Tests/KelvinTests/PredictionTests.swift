@@ -295,4 +295,26 @@ import Testing
     let batch = ArrayBatchProvider(array: Array(repeating: Nested(model: model, inner: input), count: 40))
     #expect(try model.predictions(fromBatch: batch).count == 40)
   }
+
+  @Test func dictionariesWithLiteralsAreFeatures() throws {
+    let literals: [String: FeatureValue] = ["count": 2, "size": 1.5, "name": "x"]
+    #expect(literals.featureNames == ["count", "size", "name"])
+    #expect(literals.featureValue(for: "count")?.int64Value == 2)
+    #expect(literals.featureValue(for: "size")?.doubleValue == 1.5)
+    #expect(literals.featureValue(for: "name")?.stringValue == "x")
+    #expect(literals.featureValue(for: "other") == nil)
+    let model = try model()
+    let noise = try images(1)
+    let name = try #require(model.modelDescription.inputNames.first)
+    let inDictionary = try output(model.prediction(from: [name: FeatureValue(multiArray: noise)]), of: model)
+    #expect(try inDictionary == blockingOutput(features(model, noise), of: model))
+    let error = #expect(throws: ModelError.self) { try model.prediction(from: ["x": 1.5]) }
+    #expect(error?.code == .featureType)
+  }
+
+  @Test func valueOfAnotherTypeIsNil() {
+    let text = FeatureValue(string: "7")
+    #expect(text.int64Value == nil && text.doubleValue == nil && text.dictionaryValue == nil)
+    #expect(FeatureValue(int64: 7).stringValue == nil && FeatureValue(int64: 7).doubleValue == nil)
+  }
 }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Kelvin
 import KelvinBasics
 import KelvinVision
@@ -20,6 +21,30 @@ import Testing
       let text = "\(error)"
       #expect(text.contains("a\\u{1B}[31mred\\u{202E}gnp\\u{9B}2J\\u{2028}\\u{200B}\\nkelvin"), "\(text)")
       #expect(text.unicodeScalars.allSatisfy { 0x20...0x7E ~= $0.value }, "\(text)")
+    }
+  }
+
+  @Test func errorsDescribeThemselvesToProgramsOfFoundation() {
+    let image = ImageError(.corrupt, "a.png", "the header ends early", remedy: "save it again")
+    let model = ModelError(.featureType, "input 'x' is 1x3, the model takes 1x4; see 'kelvin inspect'")
+    let cases: [(error: any LocalizedError, description: String, reason: String, remedy: String?)] = [
+      (image, "image 'a.png': the header ends early; save it again", "the header ends early", "save it again"),
+      (
+        model, "input 'x' is 1x3, the model takes 1x4; see 'kelvin inspect'",
+        "A feature is missing, unknown, or of the wrong type, shape or size.", "see 'kelvin inspect'"
+      ),
+      (VisionError.prediction(model), model.description, model.failureReason ?? "", "see 'kelvin inspect'"),
+      (VisionError.image(image), image.description, "the header ends early", "save it again"),
+      (VisionError.invalidModel("no labels"), "no labels", "The model is not suitable for the request.", nil),
+      (
+        PhotoIndexError(.absent, "there is no index; run 'kelvin index'"), "there is no index; run 'kelvin index'",
+        "The index does not exist yet.", "run 'kelvin index'"
+      ),
+    ]
+    for (error, description, reason, remedy) in cases {
+      #expect(error.errorDescription == description)
+      #expect(error.failureReason == reason)
+      #expect(error.recoverySuggestion == remedy)
     }
   }
 }

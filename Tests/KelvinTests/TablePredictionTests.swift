@@ -125,12 +125,12 @@ struct TablePredictionTests {
       let cells = Dictionary(zip(rows[0], rows[place + 1])) { first, _ in first }
       for (output, value) in alone.dictionary {
         switch value.type {
-        case .double: #expect(cells[output] == "\(value.doubleValue)")
+        case .double: #expect(cells[output] == value.doubleValue.map { "\($0)" })
         case .string: #expect(cells[output] == value.stringValue)
         case .sequence where value.sequenceValue?.type == .string:
           #expect(cells[output] == value.sequenceValue?.stringValues[0])
         case .dictionary:
-          for (label, score) in value.dictionaryValue { #expect(cells["\(output)[\(label)]"] == "\(score)") }
+          for (label, score) in value.dictionaryValue ?? [:] { #expect(cells["\(output)[\(label)]"] == "\(score)") }
         default: break
         }
       }

@@ -84,9 +84,9 @@ package struct FeatureWriter {
 
   private func write(_ value: FeatureValue, place: (_ suffix: String) -> String) throws -> WrittenFeature {
     switch value.type {
-    case .int64: return WrittenFeature(type: "int64", value: .integer(value.int64Value))
-    case .double: return WrittenFeature(type: "double", value: .number(value.doubleValue))
-    case .string: return WrittenFeature(type: "string", value: .text(value.stringValue))
+    case .int64: return WrittenFeature(type: "int64", value: .integer(value.int64Value ?? 0))
+    case .double: return WrittenFeature(type: "double", value: .number(value.doubleValue ?? 0))
+    case .string: return WrittenFeature(type: "string", value: .text(value.stringValue ?? ""))
     case .image:
       guard let pixels = value.imageBufferValue else { break }
       if let numbers = pixels.withPixels(\.grayNumbers) {
@@ -107,7 +107,7 @@ package struct FeatureWriter {
       return WrittenFeature(shape: array.shape, type: array.dataType.rawValue, file: path)
     case .dictionary:
       let path = place("json")
-      try LocalFile.write(Array(try Self.json(entries(value.dictionaryValue)).utf8) + [0x0A], to: path)
+      try LocalFile.write(Array(try Self.json(entries(value.dictionaryValue ?? [:])).utf8) + [0x0A], to: path)
       return WrittenFeature(type: "dictionary", file: path)
     case .sequence:
       guard let sequence = value.sequenceValue else { break }

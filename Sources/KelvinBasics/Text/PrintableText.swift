@@ -32,6 +32,15 @@ extension String {
   /// The `printable` string, shortened in the middle if it exceeds the maximum length of a message.
   package var printableMessage: String { printable.truncatedInMiddle(to: Self.longestMessage) }
 
+  /// What follows the last semicolon and space, by the convention of messages the remedy; nil if there is none.
+  package var remedy: String? {
+    guard let end = utf8.indices.dropLast().last(where: { utf8[$0] == 0x3B && utf8[utf8.index(after: $0)] == 0x20 })
+    else {
+      return nil
+    }
+    return String(self[utf8.index(end, offsetBy: 2)...])
+  }
+
   private func split(separator: Unicode.Scalar) -> [Substring] {
     // Splits by scalars, because a return and a line feed form one character.
     unicodeScalars.split(separator: separator, omittingEmptySubsequences: false).map(Substring.init)

@@ -8,6 +8,12 @@ public protocol FeatureProvider: Sendable {
   func featureValue(for featureName: String) -> FeatureValue?
 }
 
+/// A dictionary of feature values provides them: `model.prediction(from: ["x": 1.5])`.
+extension [String: FeatureValue]: FeatureProvider {
+  public var featureNames: Set<String> { Set(keys) }
+  public func featureValue(for featureName: String) -> FeatureValue? { self[exact: featureName] }
+}
+
 /// Feature values in a dictionary.
 public struct DictionaryFeatureProvider: FeatureProvider, Hashable {
   /// The features' values, by name.

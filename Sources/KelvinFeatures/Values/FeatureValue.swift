@@ -122,12 +122,12 @@ public struct FeatureValue: Hashable, Sendable {
 
   /// Whether the value is undefined and has only a type.
   public var isUndefined: Bool { if case .undefined = storage { true } else { false } }
-  /// The integer; 0 for a value of another type.
-  public var int64Value: Int64 { if case .int64(let value) = storage { value } else { 0 } }
-  /// The number; 0 for a value of another type.
-  public var doubleValue: Double { if case .double(let value) = storage { value } else { 0 } }
-  /// The string; empty for a value of another type.
-  public var stringValue: String { if case .string(let value) = storage { value } else { "" } }
+  /// The integer; nil for a value of another type.
+  public var int64Value: Int64? { if case .int64(let value) = storage { value } else { nil } }
+  /// The number; nil for a value of another type.
+  public var doubleValue: Double? { if case .double(let value) = storage { value } else { nil } }
+  /// The string; nil for a value of another type.
+  public var stringValue: String? { if case .string(let value) = storage { value } else { nil } }
   /// The array, without a copy; nil for a value of another type.
   public var multiArrayValue: MultiArray? { if case .multiArray(let value) = storage { value } else { nil } }
   /// The image as stored; nil for a value of another type. An image in a caller's memory is copied.
@@ -138,10 +138,8 @@ public struct FeatureValue: Hashable, Sendable {
     default: nil
     }
   }
-  /// The numbers by label; empty for a value of another type.
-  public var dictionaryValue: [ClassLabel: Double] {
-    if case .dictionary(let value) = storage { value } else { [:] }
-  }
+  /// The numbers by label; nil for a value of another type.
+  public var dictionaryValue: [ClassLabel: Double]? { if case .dictionary(let value) = storage { value } else { nil } }
   /// The sequence; nil for a value of another type.
   public var sequenceValue: FeatureSequence? { if case .sequence(let value) = storage { value } else { nil } }
 
@@ -150,6 +148,15 @@ public struct FeatureValue: Hashable, Sendable {
     guard let array = multiArrayValue, array.dataType == type.multiArrayDataType else { return nil }
     return ShapedArray(array)
   }
+}
+
+extension FeatureValue: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByStringLiteral {
+  /// Creates an integer value.
+  public init(integerLiteral value: Int64) { self.init(int64: value) }
+  /// Creates a floating-point value.
+  public init(floatLiteral value: Double) { self.init(double: value) }
+  /// Creates a string value.
+  public init(stringLiteral value: String) { self.init(string: value) }
 }
 
 /// A class label: a string or an integer, as in the model.

@@ -14,7 +14,7 @@ public struct ShapedArray<Scalar: ShapedArrayScalar>: ShapedArrayProtocol {
   /// The positions along the first dimension.
   public typealias Indices = Range<Int>
   /// A range of slices along the first dimension.
-  public typealias SubSequence = Swift.Slice<Self>
+  public typealias SubSequence = ShapedArraySlice<Scalar>
 
   private var elements: StridedElements<Scalar>
 
@@ -32,14 +32,15 @@ public struct ShapedArray<Scalar: ShapedArrayScalar>: ShapedArrayProtocol {
   ///
   /// - Parameters:
   ///   - shape: the size of each dimension, outermost first.
-  ///   - initializer: writes every element, in row-major order.
+  ///   - initializer: writes every element. It gets the memory and the strides, which are those of row-major order.
   public init(
     unsafeUninitializedShape shape: [Int],
-    initializingWith initializer: (UnsafeMutableBufferPointer<Scalar>) throws -> Void
+    initializingWith initializer: (_ elements: UnsafeMutableBufferPointer<Scalar>, _ strides: [Int]) throws -> Void
   ) rethrows {
     let count = shape.reduce(1, *)
+    let strides = StridedElements<Scalar>.strides(of: shape)
     let scalars = try [Scalar](unsafeUninitializedCapacity: count) { buffer, initialized in
-      try initializer(UnsafeMutableBufferPointer(rebasing: buffer[..<count]))
+      try initializer(UnsafeMutableBufferPointer(rebasing: buffer[..<count]), strides)
       initialized = count
     }
     elements = StridedElements(scalars, shape: shape)
@@ -77,6 +78,9 @@ public struct ShapedArray<Scalar: ShapedArrayScalar>: ShapedArrayProtocol {
 }
 
 /// A part of a ``ShapedArray``. It shares the array's memory until either changes.
+///
+/// Like other slices, `array[2..<4]` has the array's positions along the first dimension: 2 and 3. Lists of indices,
+/// as in `slice[scalarAt: 0, 1]`, begin at 0.
 public struct ShapedArraySlice<Scalar: ShapedArrayScalar>: ShapedArrayProtocol {
   /// The slices along the first dimension.
   public typealias Element = ShapedArraySlice<Scalar>
@@ -85,9 +89,10 @@ public struct ShapedArraySlice<Scalar: ShapedArrayScalar>: ShapedArrayProtocol {
   /// The positions along the first dimension.
   public typealias Indices = Range<Int>
   /// A range of slices along the first dimension.
-  public typealias SubSequence = Swift.Slice<Self>
+  public typealias SubSequence = ShapedArraySlice<Scalar>
 
   fileprivate private(set) var elements: StridedElements<Scalar>
+  public internal(set) var startIndex = 0
 
   fileprivate init(_ elements: StridedElements<Scalar>) { self.elements = elements }
 
@@ -143,9 +148,14 @@ private struct StridedElements<Scalar: ShapedArrayScalar>: Sendable {
     self.storage = storage
     offset = 0
     self.shape = shape
+    strides = Self.strides(of: shape)
+  }
+
+  /// Returns the strides of row-major order.
+  static func strides(of shape: [Int]) -> [Int] {
     var strides = [Int](repeating: 1, count: shape.count)
     for axis in shape.indices.dropLast().reversed() { strides[axis] = strides[axis + 1] * shape[axis + 1] }
-    self.strides = strides
+    return strides
   }
 
   private func offset(_ indices: [Int]) -> Int {

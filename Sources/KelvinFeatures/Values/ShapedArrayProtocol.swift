@@ -62,6 +62,9 @@ where Element == ShapedArraySlice<Scalar>, Index == Int {
 }
 
 extension ShapedArrayProtocol {
+  /// Creates an array of one dimension without elements.
+  public init() { self.init(scalars: [], shape: [0]) }
+
   /// Creates an array in which every element has the same value.
   public init(repeating scalar: Scalar, shape: [Int]) {
     self.init(scalars: repeatElement(scalar, count: shape.reduce(1, *)), shape: shape)
@@ -92,6 +95,9 @@ extension ShapedArrayProtocol {
     let converted = multiArray.tensor.converted(to: Scalar.multiArrayDataType.scalar)
     self.init(MultiArray(converted))
   }
+
+  /// Creates an array from numbers of another type. Each number is rounded once, and integers saturate.
+  public init(converting other: some ShapedArrayProtocol) { self.init(converting: MultiArray(other)) }
 
   /// Concatenates arrays along an axis. A negative axis counts from the last axis.
   ///
@@ -140,12 +146,22 @@ extension ShapedArrayProtocol {
   }
 
   public var startIndex: Int { 0 }
-  /// The size of the first dimension; 0 for a scalar, which has no slices.
-  public var endIndex: Int { shape.first ?? 0 }
+  /// The size of the first dimension after `startIndex`; a scalar has no slices.
+  public var endIndex: Int { startIndex + (shape.first ?? 0) }
 
   public subscript(position: Int) -> ShapedArraySlice<Scalar> {
-    get { self[[position]] }
-    set { self[[position]] = newValue }
+    get { self[[position - startIndex]] }
+    set { self[[position - startIndex]] = newValue }
+  }
+
+  /// The slices at these positions along the first dimension, as one slice with as many dimensions as the array.
+  public subscript(bounds: Range<Int>) -> ShapedArraySlice<Scalar> {
+    get {
+      var slice = self[ranges: [bounds.lowerBound - startIndex..<bounds.upperBound - startIndex]]
+      slice.startIndex = bounds.lowerBound
+      return slice
+    }
+    set { self[ranges: [bounds.lowerBound - startIndex..<bounds.upperBound - startIndex]] = newValue }
   }
 
   /// The slice at these indices of the leading dimensions, with the remaining dimensions.

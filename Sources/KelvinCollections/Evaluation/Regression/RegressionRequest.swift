@@ -131,6 +131,6 @@ extension FeatureValue {
   /// The number that the value holds; nil for other values.
   fileprivate var number: Double? {
     if let array = multiArrayValue { return array.count == 1 ? array.tensor.doubles.first : nil }
-    return type == .int64 ? Double(int64Value) : type == .double ? doubleValue : nil
+    return int64Value.map(Double.init) ?? doubleValue
   }
 }
