@@ -31,7 +31,7 @@ func processClassifications(for request: VNRequest, error: (any Error)?) {
 
 /// Returns the categories that meet the required precision, and search terms, for an image.
 func categorize(_ image: URL) async throws -> (categories: [String: Float], searchTerms: [String: Float]) {
-  let handler = try ImageRequestHandler(image)
+  let handler = ImageRequestHandler(image)
   let request = try ClassificationRequest(model: try await Model.load(contentsOf: classifier))
   let observations = try await handler.perform(request)
   let categories = observations.filter { $0.hasMinimumRecall(0.01, forPrecision: 0.9) }

@@ -61,7 +61,7 @@ struct RealModelTests {
       contentsOf: URL(filePath: SharedFiles.path("models/MobileNetV2_f16.mlpackage")), configuration: configuration)
     var request = CoreMLRequest(model: try CoreMLModelContainer(model: model))
     request.cropAndScaleAction = .centerCrop
-    let handler = try ImageRequestHandler(URL(filePath: SharedFiles.path("images/photos/parrot.jpg")))
+    let handler = ImageRequestHandler(URL(filePath: SharedFiles.path("images/photos/parrot.jpg")))
     let observations = try await handler.perform(request)
     let first = try #require(observations.first as? ClassificationObservation)
     #expect(first.identifier == "macaw")

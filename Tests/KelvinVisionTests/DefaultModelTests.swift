@@ -18,7 +18,7 @@ import Testing
       guard case .missingModel(let reason) = error else { exit(1) }
       #expect(reason.contains("kelvin use") && reason.contains("DefaultModel"))
       try DefaultModel(url: URL(filePath: "\(digits)/Digits.mlpackage")).configure()
-      let handler = try ImageRequestHandler(nine)
+      let handler = ImageRequestHandler(nine)
       let (first, second) = try await handler.perform(ClassifyImageRequest(), ClassifyImageRequest())
       #expect(first.count == 10 && first == second && first[0].identifier == "nine")
       try DefaultModel.forget()
@@ -59,7 +59,7 @@ import Testing
   @Test func requestsOnOneHandlerShareTheDecodedImage() async throws {
     let folder = TemporaryFolder()
     let path = folder.copy("\(SharedFiles.projectRoot)/Examples/Digits/images/9_0125.png", as: "nine.png")
-    let handler = try ImageRequestHandler(URL(filePath: path))
+    let handler = ImageRequestHandler(URL(filePath: path))
     // Decoding the image again would fail, because the file no longer exists.
     #expect(unlink(path) == 0)
     let (a, b, c) = try await handler.perform(Witness(), Witness(), Witness())

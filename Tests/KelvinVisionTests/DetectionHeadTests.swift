@@ -97,7 +97,7 @@ import Testing
       var plain = CoreMLRequest(model: container)
       plain.cropAndScaleAction = try #require(ImageCropAndScale(rawValue: item.rule))
       request.cropAndScaleAction = plain.cropAndScaleAction
-      let handler = try ImageRequestHandler(
+      let handler = ImageRequestHandler(
         VisionFixture.scene, orientation: ImageOrientation(rawValue: item.orientation))
       let (objects, all) = try await handler.perform(request, plain)
       #expect(!objects.isEmpty && objects == all.of(RecognizedObjectObservation.self).top(.max))

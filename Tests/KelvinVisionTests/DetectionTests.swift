@@ -32,7 +32,7 @@ import Testing
         let rect = ImageRect(x: region[0], y: region[1], width: region[2], height: region[3])
         request.regionOfInterest = NormalizedRect(imageRect: rect, in: size, origin: .upperLeft)
       }
-      let handler = try ImageRequestHandler(
+      let handler = ImageRequestHandler(
         VisionFixture.scene, orientation: ImageOrientation(rawValue: item.orientation))
       let found = try await handler.perform(request)
       let objects = found.of(RecognizedObjectObservation.self)

@@ -25,7 +25,7 @@ private struct MeanRed: ImageProcessingRequest {
   @Test func requestsOfSeveralTypesShareOneImage() async throws {
     let digits = CoreMLRequest(model: try await VisionFixture.container(Self.digits))
     let segments = CoreMLRequest(model: try await VisionFixture.container("segmenter.mlpackage"))
-    let handler = try ImageRequestHandler(Self.digit("9_0125.png"))
+    let handler = ImageRequestHandler(Self.digit("9_0125.png"))
     let (classes, mean, values) = try await handler.perform(digits, MeanRed(), segments)
     #expect(classes.of(ClassificationObservation.self).first?.identifier == "nine")
     #expect((1..<254).contains(mean))
@@ -57,7 +57,7 @@ private struct MeanRed: ImageProcessingRequest {
 
   @Test func failedRequestDoesNotStopTheOthers() async throws {
     let digits = CoreMLRequest(model: try await VisionFixture.container(Self.digits))
-    let handler = try ImageRequestHandler(Self.digit("3_0103.jpg"))
+    let handler = ImageRequestHandler(Self.digit("3_0103.jpg"))
     var kinds: [String] = []
     for await result in handler.performAll([MeanRed(), MeanRed(fails: true), digits]) {
       switch result {
@@ -116,10 +116,33 @@ private struct MeanRed: ImageProcessingRequest {
     }
   }
 
+  @Test func handlerReadsItsFileOnceAndNotBeforeTheFirstRequest() async throws {
+    let folder = TemporaryFolder()
+    let copy = "\(folder.path)/nine.png"
+    let handler = ImageRequestHandler(URL(filePath: copy))
+    let request = CoreMLRequest(model: try await VisionFixture.container("segmenter.mlpackage"))
+    try FileManager.default.copyItem(atPath: Self.digit("9_0125.png").path, toPath: copy)
+    let first = try await handler.perform(request)
+    try FileManager.default.removeItem(atPath: copy)
+    let again = { () throws(VisionError) in try handler.perform(request) }
+    #expect(try again().count == first.count && !first.isEmpty)
+  }
+
   @Test func invalidImageOrModelIsReported() async throws {
-    #expect(throws: VisionError.self) { try ImageRequestHandler(URL(filePath: "/nonexistent.jpg")) }
-    #expect(throws: VisionError.self) { try ImageRequestHandler(Data("no image".utf8)) }
     let model = try await VisionFixture.container("segmenter.mlpackage").model
+    let request = CoreMLRequest(model: try CoreMLModelContainer(model: model))
+    for handler in [
+      ImageRequestHandler(URL(filePath: "/nonexistent.jpg")), ImageRequestHandler(Data("no image".utf8)),
+    ] {
+      // The second attempt gives the error of the first.
+      for _ in 0..<2 {
+        let error = await #expect(throws: VisionError.self) { try await handler.perform(request) }
+        guard case .image = error else {
+          Issue.record("\(String(describing: error))")
+          continue
+        }
+      }
+    }
     #expect(throws: VisionError.self) { try CoreMLModelContainer(model: model, inputImageFeatureName: "sound") }
     var configuration = ModelConfiguration(computeUnits: .cpuOnly)
     configuration.usesCache = false

@@ -22,26 +22,21 @@ public struct VNImageOption: RawRepresentable, Hashable, Sendable {
 /// A handler that performs requests on one image and blocks until they finish. The image is decoded once, by the first
 /// call of ``perform(_:)``.
 public final class VNImageRequestHandler {
-  private let decode: () throws(ImageError) -> DecodedImage
-  private var decoded: Result<DecodedImage, VisionError>?
-
-  private init(decode: @escaping () throws(ImageError) -> DecodedImage) { self.decode = decode }
+  private let image: SourceImage
 
   /// Creates a handler for an image file. Its EXIF orientation applies unless `orientation` is given.
-  public convenience init(url: URL, orientation: ImageOrientation? = nil, options: [VNImageOption: Any] = [:]) {
-    self.init { () throws(ImageError) in try ImageFile.decode(path: url.path, orientation: orientation) }
+  public init(url: URL, orientation: ImageOrientation? = nil, options: [VNImageOption: Any] = [:]) {
+    image = SourceImage(url, orientation: orientation)
   }
 
   /// Creates a handler for the encoded bytes of an image file.
-  public convenience init(data: Data, orientation: ImageOrientation? = nil, options: [VNImageOption: Any] = [:]) {
-    self.init { () throws(ImageError) in try ImageFile.decode(Array(data), name: "data", orientation: orientation) }
+  public init(data: Data, orientation: ImageOrientation? = nil, options: [VNImageOption: Any] = [:]) {
+    image = SourceImage(data, orientation: orientation)
   }
 
   /// Creates a handler for an image in memory.
-  public convenience init(
-    pixelBuffer: PixelBuffer, orientation: ImageOrientation = .up, options: [VNImageOption: Any] = [:]
-  ) {
-    self.init { () throws(ImageError) in DecodedImage(pixels: pixelBuffer, orientation: orientation) }
+  public init(pixelBuffer: PixelBuffer, orientation: ImageOrientation = .up, options: [VNImageOption: Any] = [:]) {
+    image = SourceImage(pixelBuffer, orientation: orientation)
   }
 
   /// Performs requests one after the other. Each request's `results` are set and its completion handler is called.
@@ -49,12 +44,7 @@ public final class VNImageRequestHandler {
   ///
   /// - Throws: `VisionError` of the first request that failed.
   public func perform(_ requests: [VNRequest]) throws(VisionError) {
-    let image =
-      decoded
-      ?? Result { () throws(VisionError) in
-        do throws(ImageError) { return try decode() } catch { throw .image(error) }
-      }
-    decoded = image
+    let image = image.result
     var failure: VisionError?
     for request in requests {
       let error = request.answer(for: image)

@@ -95,7 +95,7 @@ public struct CoreMLRequest: ImageProcessingRequest {
       }.sortedByConfidence()
     }
     guard let label = description.predictedFeatureName.flatMap({ outputs[$0] }) else { return [] }
-    let text = label.type == .string ? label.stringValue : "\(label.int64Value)"
+    let text = label.stringValue ?? "\(label.int64Value ?? 0)"
     return [ClassificationObservation(identifier: text, confidence: 1)]
   }
 }

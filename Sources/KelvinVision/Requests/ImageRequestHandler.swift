@@ -1,51 +1,43 @@
 public import FoundationEssentials
 public import Kelvin
 
-/// A handler that performs requests on one image. The image is decoded once, when the handler is created.
+/// A handler that performs requests on one image. The image is decoded once, by the first request; every request on an
+/// image that cannot be decoded throws the same error.
 public struct ImageRequestHandler: Sendable {
-  private let pixels: PixelBuffer
-  private let orientation: ImageOrientation
+  private let image: SourceImage
 
   /// Creates a handler for an image in memory.
   public init(_ image: PixelBuffer, orientation: ImageOrientation = .up) {
-    pixels = image
-    self.orientation = orientation
+    self.image = SourceImage(image, orientation: orientation)
   }
 
   /// Creates a handler for an image file. Its EXIF orientation applies unless `orientation` is given.
-  ///
-  /// - Throws: `VisionError.image` where the file cannot be read or is not an image.
-  public init(_ url: URL, orientation: ImageOrientation? = nil) throws(VisionError) {
-    do throws(ImageError) {
-      let decoded = try ImageFile.decode(path: url.path, orientation: orientation)
-      self.init(decoded.pixels, orientation: decoded.orientation)
-    } catch { throw .image(error) }
+  public init(_ url: URL, orientation: ImageOrientation? = nil) {
+    image = SourceImage(url, orientation: orientation)
   }
 
-  /// Creates a handler for the encoded bytes of an image file.
-  ///
-  /// - Throws: `VisionError.image` where the bytes are not an image.
-  public init(_ data: Data, orientation: ImageOrientation? = nil) throws(VisionError) {
-    do throws(ImageError) {
-      let decoded = try ImageFile.decode(Array(data), name: "data", orientation: orientation)
-      self.init(decoded.pixels, orientation: decoded.orientation)
-    } catch { throw .image(error) }
+  /// Creates a handler for the encoded bytes of an image file. Its EXIF orientation applies unless `orientation` is
+  /// given.
+  public init(_ data: Data, orientation: ImageOrientation? = nil) {
+    image = SourceImage(data, orientation: orientation)
   }
 
   /// Performs one request.
   ///
-  /// - Throws: `VisionError`.
+  /// - Throws: `VisionError`; `image` where the image cannot be read or decoded.
   public func perform<Request: ImageProcessingRequest>(
     _ request: Request
   ) async throws(VisionError) -> Request.Result {
-    try await request.perform(on: pixels, orientation: orientation)
+    let image = try await image.get()
+    return try await request.perform(on: image.pixels, orientation: image.orientation)
   }
 
   /// Performs one request. Blocks the calling thread.
   ///
-  /// - Throws: `VisionError`.
+  /// - Throws: `VisionError`; `image` where the image cannot be read or decoded.
   public func perform<Request: ImageProcessingRequest>(_ request: Request) throws(VisionError) -> Request.Result {
-    try request.perform(on: pixels, orientation: orientation)
+    let image = try image.result.get()
+    return try request.perform(on: image.pixels, orientation: image.orientation)
   }
 
   /// Performs requests of any types, one after the other, and returns a tuple of their results.
@@ -55,7 +47,8 @@ public struct ImageRequestHandler: Sendable {
   public func perform<each Request: ImageProcessingRequest>(
     _ request: repeat each Request
   ) async throws(VisionError) -> (repeat (each Request).Result) {
-    (repeat try await (each request).perform(on: pixels, orientation: orientation))
+    let image = try await image.get()
+    return (repeat try await (each request).perform(on: image.pixels, orientation: image.orientation))
   }
 
   /// Performs requests one after the other and yields each result as soon as it is available, in the order of the
