@@ -110,3 +110,8 @@ void check_integer_binary(const ck_kernels *k);
 void check_integer_blocked_convolution(const ck_kernels *k);
 void check_integer_blocked_depthwise(const ck_kernels *k);
 void check_integer_blocked_pool(const ck_kernels *k);
+void check_copy(const ck_kernels *k);
+void check_arg_reduce(const ck_kernels *k);
+void check_gather(const ck_kernels *k);
+void check_gather_elements(const ck_kernels *k);
+void check_scatter_elements(const ck_kernels *k);

@@ -8,14 +8,17 @@ struct family {
   size_t cases;
   /* The offset of its kernel in the table. */
   size_t offset;
-  enum { of_all, of_integers, products_of_float32, products_of_bfloat16 } table;
+  enum { of_all, of_integers, products_of_float32, products_of_bfloat16, of_none } table;
+  /* A kernel that is in no table. */
+  ck_run kernel;
 };
 
-#define REAL(kernel, cases) {#kernel, check_##kernel, cases, offsetof(ck_kernels, kernel), of_all}
-#define INTEGER(name, kernel, cases) {#name, check_##name, cases, offsetof(ck_integer_kernels, kernel), of_integers}
+#define REAL(kernel, cases) {#kernel, check_##kernel, cases, offsetof(ck_kernels, kernel), of_all, NULL}
+#define INTEGER(name, kernel, cases) {#name, check_##name, cases, offsetof(ck_integer_kernels, kernel), of_integers, NULL}
 #define PRODUCT(kernel, cases)                                                                              \
-  {#kernel, check_##kernel, cases, offsetof(ck_product_kernels, kernel), products_of_float32},               \
-  {"bfloat_" #kernel, check_bfloat_##kernel, cases, offsetof(ck_product_kernels, kernel), products_of_bfloat16}
+  {#kernel, check_##kernel, cases, offsetof(ck_product_kernels, kernel), products_of_float32, NULL},              \
+  {"bfloat_" #kernel, check_bfloat_##kernel, cases, offsetof(ck_product_kernels, kernel), products_of_bfloat16, NULL}
+#define PLAIN(kernel, cases) {#kernel, check_##kernel, cases, 0, of_none, ck_##kernel##_run}
 static const struct family families[] = {
   PRODUCT(gemm, 40),
   REAL(gemm_blas, 12),
@@ -29,7 +32,7 @@ static const struct family families[] = {
   REAL(binary, 40),
   REAL(compare, 40),
   REAL(select, 30),
-  {"half", check_half, 6, offsetof(ck_kernels, half_from_float), of_all},
+  {"half", check_half, 6, offsetof(ck_kernels, half_from_float), of_all, NULL},
   REAL(reduce, 60),
   REAL(softmax, 20),
   REAL(batch_normalization, 10),
@@ -51,9 +54,15 @@ static const struct family families[] = {
   INTEGER(integer_blocked_convolution, blocked_convolution, 60),
   INTEGER(integer_blocked_depthwise, blocked_depthwise, 50),
   INTEGER(integer_blocked_pool, blocked_pool, 20),
+  PLAIN(copy, 100),
+  PLAIN(arg_reduce, 40),
+  PLAIN(gather, 40),
+  PLAIN(gather_elements, 60),
+  PLAIN(scatter_elements, 60),
 };
 
 static ck_run kernel_of(const struct family *f, const ck_kernels *k) {
+  if (f->table == of_none) return f->kernel;
   const void *tables[] = {
     [of_all] = k, [of_integers] = k->integer, [products_of_float32] = k->products[ck_operands_float32],
     [products_of_bfloat16] = k->products[ck_operands_bfloat16]};

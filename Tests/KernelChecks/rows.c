@@ -64,6 +64,31 @@ void check_reduce(const ck_kernels *k) {
   }
 }
 
+/* Few different values, and now and then NaN, so that the first and the last of the best differ. */
+void check_arg_reduce(const ck_kernels *k) {
+  (void)k;
+  lines l = random_lines();
+  if (one_in(2)) l.inner = 1, l.outer = between(1, 600), l.length = between(1, 40), l.count = l.outer * l.length;
+  float *x = reals(l.count, 0, 1);
+  for (size_t i = 0; i < l.count; i++) x[i] = one_in(30) ? NAN : (float)between(0, 4) - 2;
+  ck_arg_reduce_args a = {
+    .x = x, .y = memory(l.outer * l.inner * 4), .element = 4, .outer = l.outer, .length = l.length, .inner = l.inner,
+    .minimum = one_in(2), .takes_last = one_in(2)};
+  describe("%zu x %zu x %zu, %d %d", l.outer, l.length, l.inner, a.minimum, a.takes_last);
+  run_all(ck_arg_reduce_run, &a, l.outer * parts(l.inner, ck_arg_reduce_chunk), 0);
+  for (size_t i = 0; i < l.outer * l.inner; i++) {
+    const float *line = x + i / l.inner * l.length * l.inner + i % l.inner;
+    size_t best = 0;
+    for (size_t place = 1; place < l.length; place++) {
+      float value = line[place * l.inner], most = line[best * l.inner];
+      bool is_better = isnan(most) ? false : isnan(value) || (a.minimum ? value < most : value > most);
+      bool is_same = isnan(most) ? isnan(value) : value == most;
+      if (is_better || (is_same && a.takes_last)) best = place;
+    }
+    expect_integer(i, (int64_t)best, ((const int32_t *)a.y)[i]);
+  }
+}
+
 void check_softmax(const ck_kernels *k) {
   lines l = random_lines();
   float *x = reals(l.count, -10, 10);
