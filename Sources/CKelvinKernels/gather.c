@@ -22,12 +22,9 @@ static void gather_single(const ck_gather_args *g, size_t begin, size_t end, con
 #define GATHER_SINGLE(type, index_type)                                                                           \
   for (size_t item = begin; item < end;) {                                                                        \
     const type *from = (const type *)g->x + item / g->picked * g->length;                                         \
+    type *to = (type *)g->y + item;                                                                               \
     size_t place = item % g->picked, count = g->picked - place < end - item ? g->picked - place : end - item;     \
-    for (size_t i = 0; i < count; i++) {                                                                          \
-      size_t index = index_within(g->fault, g->node, index_type, g->indices, place + i, g->length);               \
-      if (index == g->length) return;                                                                             \
-      ((type *)g->y)[item + i] = from[index];                                                                     \
-    }                                                                                                             \
+    FOR_INDICES(g, index_type, place, count, return, to[i] = from[index])                                         \
     item += count;                                                                                                \
   }
   GATHER_TYPES(GATHER_SINGLE)
@@ -54,10 +51,11 @@ static bool gather_row(
   const ck_gather_elements_args *g, size_t base, size_t first, size_t count, size_t step, size_t stride,
   const size_t element) {
 #define GATHER_ROW(type, index_type)                                                                              \
-  for (size_t i = 0; i < count; i++) {                                                                            \
-    size_t index = index_within(g->fault, g->node, index_type, g->indices, first + i, g->length);                 \
-    if (index == g->length) return false;                                                                         \
-    ((type *)g->y)[first + i] = ((const type *)g->x)[base + index * stride + i * step];                           \
+  {                                                                                                               \
+    const type *from = (const type *)g->x + base;                                                                 \
+    type *to = (type *)g->y + first;                                                                              \
+    if (stride == 1) FOR_INDICES(g, index_type, first, count, return false, to[i] = from[index])                  \
+    else FOR_INDICES(g, index_type, first, count, return false, to[i] = from[index * stride + i * step])          \
   }
   GATHER_TYPES(GATHER_ROW)
   return true;

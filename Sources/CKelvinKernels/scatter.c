@@ -48,32 +48,39 @@ static void scatter_span(
 }
 
 /* The loops of frequent reductions, types and indices, and one for all others. */
-#define SCATTER_ROW(index_type, write)                                                                            \
-  for (size_t i = 0; i < count; i++) {                                                                            \
-    size_t index = index_within(s->fault, s->node, index_type, s->indices, first + i, s->length);                 \
-    if (index == s->length && s->fault) return false;                                                             \
-    size_t to = base + index * stride + i * step;                                                                 \
-    if (index < s->length) write;                                                                                 \
-  }
-#define SCATTER_TYPED(write)                                                                                      \
+#define SCATTER_ROW(index_type, place, write)                                                                     \
+  FOR_INDICES(s, index_type, first, count, if (s->fault) return false, {                                          \
+    size_t to = place;                                                                                            \
+    write;                                                                                                        \
+  })
+#define SCATTER_TYPED(place, write)                                                                               \
   {                                                                                                               \
-    if (s->index_type == ck_int64) SCATTER_ROW(ck_int64, write)                                                   \
-    else if (s->index_type == ck_int32) SCATTER_ROW(ck_int32, write)                                              \
-    else SCATTER_ROW(s->index_type, write)                                                                        \
+    if (s->index_type == ck_int64) SCATTER_ROW(ck_int64, place, write)                                            \
+    else if (s->index_type == ck_int32) SCATTER_ROW(ck_int32, place, write)                                       \
+    else SCATTER_ROW(s->index_type, place, write)                                                                 \
     return true;                                                                                                  \
+  }
+#define SCATTER_COPIED(type, place)                                                                               \
+  {                                                                                                               \
+    type *y = (type *)s->y + base;                                                                                \
+    const type *from = (const type *)s->updates + first;                                                          \
+    SCATTER_TYPED(place, y[to] = from[i])                                                                         \
   }
 
 /* Scatters the updates of one row from `first` on, to the row of y at `base`. Returns whether it may continue. */
 static bool scatter_row(const ck_scatter_elements_args *s, size_t base, size_t first) {
   size_t last = s->rank - 1, count = s->sizes[last], stride = s->y_strides[s->axis];
   size_t step = s->axis == last ? 0 : s->y_strides[last];
-  if (s->reduction == ck_scatter_replace && typed_size(s->type) == 4)
-    SCATTER_TYPED(((uint32_t *)s->y)[to] = ((const uint32_t *)s->updates)[first + i])
-  if (s->reduction == ck_scatter_replace && typed_size(s->type) == 8)
-    SCATTER_TYPED(((uint64_t *)s->y)[to] = ((const uint64_t *)s->updates)[first + i])
+  if (s->reduction == ck_scatter_replace && typed_size(s->type) == 4) {
+    if (stride == 1) SCATTER_COPIED(uint32_t, index)
+    SCATTER_COPIED(uint32_t, index * stride + i * step)
+  }
+  if (s->reduction == ck_scatter_replace && typed_size(s->type) == 8) SCATTER_COPIED(uint64_t, index * stride + i * step)
   if (s->reduction == ck_scatter_add && s->type == ck_float32)
-    SCATTER_TYPED(((float *)s->y)[to] += ((const float *)s->updates)[first + i])
-  SCATTER_TYPED(scatter_span(s->reduction, s->type, s->updates, first + i, s->y, to, 1))
+    SCATTER_TYPED(
+      base + index * stride + i * step, ((float *)s->y)[to] += ((const float *)s->updates)[first + i])
+  SCATTER_TYPED(
+    base + index * stride + i * step, scatter_span(s->reduction, s->type, s->updates, first + i, s->y, to, 1))
 }
 
 void ck_scatter_elements_run(const void *args, size_t begin, size_t end, void *scratch) {
