@@ -64,6 +64,36 @@ static void arg_reduce_rows(const ck_arg_reduce_args *a, size_t begin, size_t en
   }
 }
 
+/* Reduces up to ck_arg_reduce_chunk lines at once, whose first elements are `step` apart, their others `next`. */
+static inline __attribute__((always_inline)) void arg_reduce_chunk(
+  const ck_arg_reduce_args *a, const float *x, size_t count, const size_t step, size_t next, const bool takes_last,
+  size_t result) {
+  float sign = a->minimum ? -1 : 1, best[ck_arg_reduce_chunk];
+  uint32_t place[ck_arg_reduce_chunk];
+  for (size_t i = 0; i < count; i++) {
+    best[i] = sign * x[i * step];
+    place[i] = 0;
+  }
+  for (size_t k = 1; k < a->length; k++) {
+    const float *row = x + k * next;
+    for (size_t i = 0; i < count; i++) {
+      float value = sign * row[i * step];
+      bool was_unordered = isnan(best[i]);
+      bool better = takes_last ? (was_unordered ? isnan(value) : !(value < best[i])) : !was_unordered & !(value <= best[i]);
+      best[i] = better ? value : best[i];
+      place[i] = better ? (uint32_t)k : place[i];
+    }
+  }
+  for (size_t i = 0; i < count; i++) arg_reduce_store(a->y, a->element, result + i, place[i]);
+}
+
+static void arg_reduce_lines(
+  const ck_arg_reduce_args *a, const float *x, size_t count, size_t step, size_t next, size_t result) {
+  if (step == 1 && !a->takes_last) arg_reduce_chunk(a, x, count, 1, next, false, result);
+  else if (!a->takes_last) arg_reduce_chunk(a, x, count, step, next, false, result);
+  else arg_reduce_chunk(a, x, count, step, next, true, result);
+}
+
 void ck_arg_reduce_run(const void *args, size_t begin, size_t end, void *scratch) {
   (void)scratch;
   const ck_arg_reduce_args *a = args;
@@ -71,30 +101,18 @@ void ck_arg_reduce_run(const void *args, size_t begin, size_t end, void *scratch
     arg_reduce_rows(a, begin, end);
     return;
   }
+  if (a->inner == 1) {
+    for (size_t row = begin, count; row < end; row += count) {
+      count = end - row < ck_arg_reduce_chunk ? end - row : ck_arg_reduce_chunk;
+      arg_reduce_lines(a, a->x + row * a->length, count, a->length, 1, row);
+    }
+    return;
+  }
   size_t chunks = (a->inner + ck_arg_reduce_chunk - 1) / ck_arg_reduce_chunk;
-  float sign = a->minimum ? -1 : 1;
   for (size_t item = begin; item < end; item++) {
     size_t outer = item / chunks, first = item % chunks * ck_arg_reduce_chunk;
     size_t count = a->inner - first < ck_arg_reduce_chunk ? a->inner - first : ck_arg_reduce_chunk;
-    const float *x = a->x + outer * a->length * a->inner + first;
-    float best[ck_arg_reduce_chunk];
-    size_t place[ck_arg_reduce_chunk];
-    for (size_t i = 0; i < count; i++) {
-      best[i] = sign * x[i];
-      place[i] = 0;
-    }
-    for (size_t k = 1; k < a->length; k++) {
-      const float *row = x + k * a->inner;
-      for (size_t i = 0; i < count; i++) {
-        float value = sign * row[i];
-        bool unordered = isnan(value), was_unordered = isnan(best[i]);
-        bool same = value == best[i] || (unordered && was_unordered);
-        bool better = value > best[i] || (unordered && !was_unordered) || (a->takes_last && same);
-        best[i] = better ? value : best[i];
-        place[i] = better ? k : place[i];
-      }
-    }
-    for (size_t i = 0; i < count; i++)
-      arg_reduce_store(a->y, a->element, outer * a->inner + first + i, place[i]);
+    arg_reduce_lines(
+      a, a->x + outer * a->length * a->inner + first, count, 1, a->inner, outer * a->inner + first);
   }
 }
