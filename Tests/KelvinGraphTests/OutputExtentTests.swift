@@ -53,17 +53,28 @@ import Testing
     ] {
       let padded = try ReferenceDevice().run(graph, [Tensor(values, [2, 3])]).outputs
       #expect(padded[0].shape == [2, 6])
-      let exact = try padded.indices.map { try graph.exactOutput($0) { padded[$0] } }
+      let exact = try padded.indices.map { try graph.exactOutput($0) { $1.map(padded[$0].part) ?? padded[$0] } }
       #expect(exact[0].shape == [2, expected[0].count])
       #expect(exact[0].integers == expected.flatMap { $0 })
     }
+  }
+
+  @Test func onlyTheCountedElementsOfAnOutputAreRead() throws {
+    let graph = try sample()
+    let padded = try ReferenceDevice().run(graph, [Tensor([0, 2, -1, 3, 0, 4] as [Float], [2, 3])]).outputs
+    var read: [Int: Part.Operand?] = [:]
+    _ = try graph.exactOutput(0) {
+      read[$0] = $1
+      return $1.map(padded[$0].part) ?? padded[$0]
+    }
+    #expect(read == [0: Part.Operand(axis: 1, range: 0..<3), 1: nil])
   }
 
   @Test(arguments: [Int64(-1), 7, .max]) func countBeyondTheCapacityIsAnError(count: Int64) throws {
     var graph = try sample()
     graph[graph.outputs[1]].type = TensorType(.int64, [1])
     let padded = [Tensor(TensorType(.int64, [2, 6]), wrapping: Array(repeating: 0, count: 12)), Tensor([count], [1])]
-    let message = failure { _ = try graph.exactOutput(0) { padded[$0] } }
+    let message = failure { _ = try graph.exactOutput(0) { $1.map(padded[$0].part) ?? padded[$0] } }
     #expect(message.contains("'places'") && message.contains("\(count)") && message.contains("room for 6"))
   }
 

@@ -266,8 +266,11 @@ extension Session {
   fileprivate func output(_ index: Int) throws(RuntimeError) -> Tensor {
     let graph = model.graph
     do throws(GraphError) {
-      return try graph.exactOutput(index) { position in
-        Tensor(graph[graph.outputs[position]].type, withOutput(position) { Bytes(copying: $0) })
+      return try graph.exactOutput(index) { position, part in
+        let type = graph[graph.outputs[position]].type
+        return withOutput(position) { elements in
+          part.map { Tensor(copying: $0, of: elements, type) } ?? Tensor(type, Bytes(copying: elements))
+        }
       }
     } catch {
       throw .device(DeviceError(.execution, device: model.host, place: error.place, reason: error.reason))

@@ -20,22 +20,25 @@ package struct OutputExtent: Hashable, Sendable {
 extension Graph {
   /// Returns the valid part of an output: the counted elements along the axis.
   ///
-  /// - Parameter tensor: Returns the tensor of an output, in the output's type.
+  /// - Parameter tensor: Returns the tensor of an output, in the output's type, or a part of it.
   /// - Throws: `GraphError` for a count that is negative or exceeds the size of the axis.
-  package func exactOutput(_ output: Int, _ tensor: (Int) -> Tensor) throws(GraphError) -> Tensor {
-    var exact = tensor(output)
+  package func exactOutput(
+    _ output: Int, _ tensor: (Int, Part.Operand?) -> Tensor
+  ) throws(GraphError) -> Tensor {
+    var exact: Tensor?
     for extent in extents where extent.output == output {
-      let count = tensor(extent.count).integers.first ?? 0
-      let room = exact.shape[extent.axis]
+      let count = tensor(extent.count, nil).integers.first ?? 0
+      let room = self[outputs[output]].type.shape[extent.axis]
       guard (0...room).contains(count) else {
         throw GraphError(
           "output '\(self[outputs[output]].name)'",
           "\(count) elements were counted along axis \(extent.axis), which has room for \(room); check the inputs that "
             + "the count is computed from")
       }
-      exact = exact.part(Part.Operand(axis: extent.axis, range: 0..<count))
+      let part = Part.Operand(axis: extent.axis, range: 0..<count)
+      exact = exact?.part(part) ?? tensor(output, part)
     }
-    return exact
+    return exact ?? tensor(output, nil)
   }
 
   func verifyExtents() throws(GraphError) {
