@@ -82,6 +82,16 @@ extension Emitter {
       return try self.taps(of: axis, stride: strides[index], sampler, step: "axis_\(index)")
     }
     let scalar = scalar(pixels)
+    let (count, channels) = (shape(pixels)[0], shape(pixels)[1])
+    var (pixels, outside) = (pixels, ValueID?.none)
+    if case .constant(let number) = sampler.outside {
+      // Taps outside read one more pixel, which moves less than a choice among the channels of each sample.
+      let row = try table(scalar, [1, channels], step: "outside") {
+        [Double](repeating: Double(number), count: channels)
+      }
+      pixels = try concat([pixels, row], axis: 0, step: "pixels_and_outside")
+      outside = constant(Double(count), .int32, step: "outside_pixel")
+    }
     var total: ValueID?
     // All combinations of one tap along each axis.
     for number in 0..<taps.reduce(1, { $0 * $1.count }) {
@@ -94,18 +104,14 @@ extension Emitter {
       var place = chosen[0].place
       for tap in chosen.dropFirst() { place = try binary(.add, place, tap.place, step: "\(step)/place") }
       if let first { place = try binary(.add, place, first, step: "\(step)/pixel") }
-      var value = try add(Gather(axis: 0), pixels, place, step: "\(step)/value")
-      if case .constant(let number) = sampler.outside {
+      if let outside {
         var isInside = chosen[0].isInside
         for tap in chosen.dropFirst() {
           isInside = try optional(isInside, tap.isInside) { try binary(.logicalAnd, $0, $1, step: "\(step)/is_inside") }
         }
-        if let isInside {
-          let inside = try spread(isInside, step: "\(step)/inside_column")
-          value = try add(
-            Select(), inside, value, constant(Double(number), scalar, step: "outside"), step: "\(step)/padded")
-        }
+        if let isInside { place = try add(Select(), isInside, place, outside, step: "\(step)/pixel_or_outside") }
       }
+      var value = try add(Gather(axis: 0), pixels, place, step: "\(step)/value")
       var weight = chosen[0].weight
       for tap in chosen.dropFirst() {
         weight = try optional(weight, tap.weight) { try binary(.multiply, $0, $1, step: "\(step)/weight") }
