@@ -1,6 +1,7 @@
 #include "ck_kernels.h"
 
 #include <math.h>
+#include <string.h>
 
 static void arg_reduce_store(void *y, size_t element, size_t i, size_t position) {
   switch (element) {
@@ -64,27 +65,44 @@ static void arg_reduce_rows(const ck_arg_reduce_args *a, size_t begin, size_t en
   }
 }
 
+enum { arg_reduce_quad = 4 };
+typedef float arg_reduce_floats __attribute__((ext_vector_type(arg_reduce_quad)));
+typedef int32_t arg_reduce_places __attribute__((ext_vector_type(arg_reduce_quad)));
+
+/* Loads elements of lines `first` to `first` + 3, or of the last line instead of those beyond it. */
+static inline arg_reduce_floats arg_reduce_load(const float *x, size_t first, size_t count, const size_t step) {
+  arg_reduce_floats values;
+  if (step == 1 && first + arg_reduce_quad <= count) {
+    memcpy(&values, x + first, sizeof values);
+    return values;
+  }
+  for (size_t i = 0; i < arg_reduce_quad; i++) values[i] = x[(first + i < count ? first + i : count - 1) * step];
+  return values;
+}
+
 /* Reduces up to ck_arg_reduce_chunk lines at once, whose first elements are `step` apart, their others `next`. */
 static inline __attribute__((always_inline)) void arg_reduce_chunk(
   const ck_arg_reduce_args *a, const float *x, size_t count, const size_t step, size_t next, const bool takes_last,
   size_t result) {
-  float sign = a->minimum ? -1 : 1, best[ck_arg_reduce_chunk];
-  uint32_t place[ck_arg_reduce_chunk];
-  for (size_t i = 0; i < count; i++) {
-    best[i] = sign * x[i * step];
+  float sign = a->minimum ? -1 : 1;
+  arg_reduce_floats best[ck_arg_reduce_chunk / arg_reduce_quad];
+  arg_reduce_places place[ck_arg_reduce_chunk / arg_reduce_quad];
+  size_t quads = (count + arg_reduce_quad - 1) / arg_reduce_quad;
+  for (size_t i = 0; i < quads; i++) {
+    best[i] = sign * arg_reduce_load(x, i * arg_reduce_quad, count, step);
     place[i] = 0;
   }
-  for (size_t k = 1; k < a->length; k++) {
-    const float *row = x + k * next;
-    for (size_t i = 0; i < count; i++) {
-      float value = sign * row[i * step];
-      bool was_unordered = isnan(best[i]);
-      bool better = takes_last ? (was_unordered ? isnan(value) : !(value < best[i])) : !was_unordered & !(value <= best[i]);
+  for (size_t k = 1; k < a->length; k++)
+    for (size_t i = 0; i < quads; i++) {
+      arg_reduce_floats value = sign * arg_reduce_load(x + k * next, i * arg_reduce_quad, count, step);
+      arg_reduce_places was_ordered = best[i] == best[i], better;
+      if (takes_last) better = (was_ordered & ~(value < best[i])) | (~was_ordered & (value != value));
+      else better = was_ordered & ~(value <= best[i]);
       best[i] = better ? value : best[i];
-      place[i] = better ? (uint32_t)k : place[i];
+      place[i] = better ? (int32_t)k : place[i];
     }
-  }
-  for (size_t i = 0; i < count; i++) arg_reduce_store(a->y, a->element, result + i, place[i]);
+  for (size_t i = 0; i < count; i++)
+    arg_reduce_store(a->y, a->element, result + i, (uint32_t)place[i / arg_reduce_quad][i % arg_reduce_quad]);
 }
 
 static void arg_reduce_lines(

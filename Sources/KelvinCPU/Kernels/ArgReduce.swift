@@ -12,6 +12,7 @@ extension KernelTable<CPUContext, CPUKernel> {
       guard element >= 4 || length <= 1 << (8 * element - 1) else {
         throw context.unsupported("positions up to \(length - 1) as \(op.scalar.rawValue)")
       }
+      guard inner == 1 || length <= Int(Int32.max) else { throw context.unsupported("\(length) positions") }
       let chunk = Int(ck_arg_reduce_chunk)
       return CPUKernel { operands, list in
         if usesIntegers {
