@@ -13,9 +13,12 @@ struct CPUCopy {
     sizes: [Int], source: [Int], target: [Int], sourceOffset: Int = 0, targetOffset: Int = 0, element: Int,
     in context: CPUContext
   ) throws(DeviceError) {
-    let layout = StridedLayout(sizes, [source, target]).turned
-    guard layout.rank <= ck_max_rank else { throw context.unsupported("a copy over \(layout.rank) axes") }
-    self.init(layout, sourceOffset: sourceOffset, targetOffset: targetOffset, element: element)
+    let (layout, width) = StridedLayout(sizes, [source, target])
+      .widened(element: element, offsets: [sourceOffset, targetOffset])
+    let turned = layout.turned
+    guard turned.rank <= ck_max_rank else { throw context.unsupported("a copy over \(turned.rank) axes") }
+    self.init(
+      turned, sourceOffset: sourceOffset / width, targetOffset: targetOffset / width, element: element * width)
   }
 
   /// - Precondition: at most eight axes.

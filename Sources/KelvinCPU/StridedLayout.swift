@@ -46,6 +46,21 @@ struct StridedLayout {
     return result
   }
 
+  /// The same loop with the elements of the last axis as one wider element, in whose number strides are counted, and
+  /// their number. It is the loop itself, and 1, unless they are side by side in every tensor and a kernel has loops for
+  /// elements as wide.
+  ///
+  /// - Parameters:
+  ///   - element: The bytes of an element.
+  ///   - offsets: The numbers of elements before each tensor.
+  func widened(element: Int, offsets: [Int] = []) -> (layout: StridedLayout, width: Int) {
+    let width = innerCount
+    guard rank > 1, [2, 4, 8].contains(width), width * element <= 8, offsets.allSatisfy({ $0 % width == 0 }),
+      strides.allSatisfy({ $0.last == 1 && $0.dropLast().allSatisfy { $0 % width == 0 } })
+    else { return (self, 1) }
+    return (StridedLayout(Array(sizes.dropLast()), strides.map { $0.dropLast().map { $0 / width } }), width)
+  }
+
   var rank: Int { sizes.count }
   /// The product of all sizes but the last.
   var outerCount: Int { sizes.dropLast().reduce(1, *) }

@@ -15,6 +15,7 @@ extension ConformanceCase {
         // Tiles of the first and the last axis, with others between them.
         node("tiles", Transpose([1, 0]), .input([37, 53]), scalar: scalar),
         node("tiles apart", Transpose([3, 2, 1, 0]), .input([19, 3, 2, 21]), scalar: scalar),
+        node("tiles of pairs", Transpose([2, 0, 1, 3]), .input([19, 3, 21, 2]), scalar: scalar),
         node("pixels", Transpose([0, 1, 4, 2, 5, 3]), .input([2, 3, 2, 3, 17, 5]), scalar: scalar),
       ]
     }
@@ -72,6 +73,7 @@ extension ConformanceCase {
     [
       node("rows", Expand([4, 3, 5]), .input([3, 1]), scalar: scalar),
       node("scalar", Expand([7]), .input([]), scalar: scalar),
+      node("repeats", Expand([3, 2, 5, 3, 7, 5, 3]), .input([1, 2, 1, 3, 1, 5, 3]), scalar: scalar),
     ]
   }
 }
