@@ -7,7 +7,11 @@ extension CPUDevice {
   package func work(of node: Node, in graph: Graph) -> Work {
     var work = graph.work(of: node)
     let (inputs, outputs) = (graph.types(node.inputs), graph.types(node.outputs))
-    guard let correction = (node.op as? any CPUWorkCorrecting)?.correction(inputs, outputs) else { return work }
+    guard let op = node.op as? any CPUWorkCorrecting else { return work }
+    let sources = node.inputs.map { id -> OperandSource in
+      graph[id].weight != nil ? .constant : graph.inputs.contains(id) ? .given : .computed
+    }
+    let correction = op.correction(inputs, outputs, sources)
     work.operations *= correction.operations
     if let bytes = correction.bytes { work.bytes = correction.replacesBytes ? bytes : max(work.bytes, bytes) }
     return work
@@ -24,9 +28,25 @@ struct WorkCorrection {
   var replacesBytes = false
 }
 
+/// The origin of a node's operand in its graph.
+enum OperandSource {
+  case constant, given, computed
+}
+
 /// An operator whose kernel's time does not follow from its operations and operands.
 private protocol CPUWorkCorrecting: Operator {
   func correction(_ inputs: [TensorType], _ outputs: [TensorType]) -> WorkCorrection
+  func correction(
+    _ inputs: [TensorType], _ outputs: [TensorType], _ sources: [OperandSource]
+  ) -> WorkCorrection
+}
+
+extension CPUWorkCorrecting {
+  func correction(_ inputs: [TensorType], _ outputs: [TensorType]) -> WorkCorrection { WorkCorrection() }
+
+  func correction(
+    _ inputs: [TensorType], _ outputs: [TensorType], _ sources: [OperandSource]
+  ) -> WorkCorrection { correction(inputs, outputs) }
 }
 
 extension Unary: CPUWorkCorrecting {
@@ -57,15 +77,23 @@ extension Binary: CPUWorkCorrecting {
 }
 
 extension Reduce: CPUWorkCorrecting {
+  /// The lanes of a vector are combined one by one at the end of each row.
   func correction(_ inputs: [TensorType], _ outputs: [TensorType]) -> WorkCorrection {
     let bytes: Double = function == .logSumExp ? 16 : inputs[0].scalar.isFloatingPoint ? 0 : 45
-    return WorkCorrection(bytes: bytes * Double(inputs[0].count))
+    let elements = bytes * Double(inputs[0].count)
+    guard axes.contains(inputs[0].shape.rank - 1), inputs[0].scalar.isFloatingPoint else {
+      return WorkCorrection(bytes: elements)
+    }
+    let perRow: Double = function == .maximum || function == .minimum ? 2200 : 400
+    let rows = perRow * Double(outputs[0].count)
+    return WorkCorrection(bytes: max(elements, Double(inputs[0].byteCount)) + rows)
   }
 }
 
 extension ArgReduce: CPUWorkCorrecting {
   func correction(_ inputs: [TensorType], _ outputs: [TensorType]) -> WorkCorrection {
-    WorkCorrection(bytes: (inputs[0].shape.around(axis).inner == 1 ? 14 : 95) * Double(inputs[0].count))
+    let line = inputs[0].shape.around(axis)
+    return WorkCorrection(bytes: (line.inner > 1 ? 20 : line.length < 32 ? 30 : 14) * Double(inputs[0].count))
   }
 }
 
@@ -105,17 +133,26 @@ private func gathering(_ inputs: [TensorType], _ outputs: [TensorType], perEleme
 
 extension Gather: CPUWorkCorrecting {
   func correction(_ inputs: [TensorType], _ outputs: [TensorType]) -> WorkCorrection {
-    let inner = inputs[0].shape.around(axis).inner
-    let isFar = inner == 1 && inputs[0].shape[axis] * inputs[0].scalar.byteCount > 1 << 18
-    return gathering(inputs, outputs, perElement: isFar ? 110 : 0)
+    guard inputs[0].shape.around(axis).inner == 1 else { return gathering(inputs, outputs, perElement: 0) }
+    let isFar = inputs[0].shape[axis] * inputs[0].scalar.byteCount > 1 << 18
+    return gathering(inputs, outputs, perElement: isFar ? 80 : 26)
   }
 }
 
 extension GatherElements: CPUWorkCorrecting {
   func correction(_ inputs: [TensorType], _ outputs: [TensorType]) -> WorkCorrection {
-    let isNear = axis == inputs[0].shape.rank - 1 && inputs[0].shape[axis] * inputs[0].scalar.byteCount <= 1 << 15
-    return gathering(inputs, outputs, perElement: isNear ? 45 : 148)
+    let length = inputs[0].shape[axis]
+    // Few elements of a row lie in cache lines of their own.
+    if axis == inputs[0].shape.rank - 1, outputs[0].shape[axis] * 16 < length {
+      return gathering(inputs, outputs, perElement: 340)
+    }
+    return gathering(inputs, outputs, perElement: isNear(axis, inputs[0]) ? 28 : 110)
   }
+}
+
+/// Whether the elements along an axis are close together.
+private func isNear(_ axis: Int, _ x: TensorType) -> Bool {
+  axis == x.shape.rank - 1 && x.shape[axis] * x.scalar.byteCount <= 1 << 15
 }
 
 extension GatherND: CPUWorkCorrecting {
@@ -126,16 +163,31 @@ extension GatherND: CPUWorkCorrecting {
 }
 
 extension ScatterElements: CPUWorkCorrecting {
-  func correction(_ inputs: [TensorType], _ outputs: [TensorType]) -> WorkCorrection {
-    WorkCorrection(bytes: 115 * Double(inputs[1].count))
+  func correction(
+    _ inputs: [TensorType], _ outputs: [TensorType], _ sources: [OperandSource]
+  ) -> WorkCorrection {
+    // One axis holds the elements of an image, and most indices name neighbors of those before.
+    let perElement = isNear(axis, inputs[0]) ? 40.0 : inputs[0].shape.rank == 1 ? 60 : 115
+    return scattering(inputs, sources, perElement: perElement)
   }
 }
 
 extension ScatterND: CPUWorkCorrecting {
-  func correction(_ inputs: [TensorType], _ outputs: [TensorType]) -> WorkCorrection {
+  func correction(
+    _ inputs: [TensorType], _ outputs: [TensorType], _ sources: [OperandSource]
+  ) -> WorkCorrection {
     let tuples = inputs[1].count / max(inputs[1].shape.dimensions.last ?? 1, 1)
-    return WorkCorrection(bytes: inputs[2].count == tuples ? 380 * Double(tuples) : 0)
+    return scattering(inputs, sources, perElement: inputs[2].count == tuples ? 380 : 0)
   }
+}
+
+/// A tensor that the graph computes is updated in place.
+private func scattering(
+  _ inputs: [TensorType], _ sources: [OperandSource], perElement bytes: Double
+) -> WorkCorrection {
+  let moved = Double(inputs[1].byteCount + 2 * inputs[2].byteCount)
+  return WorkCorrection(
+    bytes: max(moved, bytes * Double(inputs[2].count)), replacesBytes: sources[0] == .computed)
 }
 
 extension RandomUniform: CPUWorkCorrecting {
@@ -166,16 +218,45 @@ extension Transpose: CPUWorkCorrecting {
   /// Tiles are transposed at the speed of memory, unless rows are short or map to the same lines of a cache.
   func correction(_ inputs: [TensorType], _ outputs: [TensorType]) -> WorkCorrection {
     let (shape, strides) = (outputs[0].shape, inputs[0].shape.strides)
-    let layout = StridedLayout(shape.dimensions, [permutation.map { strides[$0] }, shape.strides])
+    let (layout, width) = StridedLayout(shape.dimensions, [permutation.map { strides[$0] }, shape.strides])
+      .widened(element: inputs[0].scalar.byteCount)
     guard layout.rank > 1, layout.strides[0].last != 1 else { return WorkCorrection() }
-    let isSlow = layout.rank > 2 || (layout.strides[0].last ?? 0) * inputs[0].scalar.byteCount % 4096 == 0
+    let isSlow =
+      layout.rank > 2 || (layout.strides[0].last ?? 0) * inputs[0].scalar.byteCount * width % 4096 == 0
     return WorkCorrection(bytes: isSlow ? 22 * Double(outputs[0].count) : 0)
   }
 }
 
 extension Slice: CPUWorkCorrecting {
+  /// Only the elements that are kept are read, and those in the same lines of a cache.
   func correction(_ inputs: [TensorType], _ outputs: [TensorType]) -> WorkCorrection {
-    WorkCorrection(bytes: (steps.last ?? 1) < 0 ? 16 * Double(outputs[0].count) : 0)
+    let step = steps.last ?? 1
+    let moved = Double(1 + min(max(step, 1), 16)) * Double(outputs[0].byteCount)
+    return WorkCorrection(bytes: step < 0 ? max(moved, 16 * Double(outputs[0].count)) : moved, replacesBytes: true)
+  }
+}
+
+extension Quantize: CPUWorkCorrecting {
+  func correction(_ inputs: [TensorType], _ outputs: [TensorType]) -> WorkCorrection {
+    WorkCorrection(bytes: axis.isOfShortRuns(inputs[0]) ? 12 * Double(outputs[0].count) : nil)
+  }
+}
+
+extension Dequantize: CPUWorkCorrecting {
+  func correction(_ inputs: [TensorType], _ outputs: [TensorType]) -> WorkCorrection {
+    WorkCorrection(bytes: axis.isOfShortRuns(inputs[0]) ? 10 * Double(outputs[0].count) : nil)
+  }
+}
+
+extension QuantizationAxis {
+  /// Whether scales change after every few elements of a row.
+  fileprivate func isOfShortRuns(_ x: TensorType) -> Bool { blockSize > 1 && axis == x.shape.rank - 1 }
+}
+
+extension OverlapAdd: CPUWorkCorrecting {
+  /// Neighboring blocks are added by vectors, others element by element.
+  func correction(_ inputs: [TensorType], _ outputs: [TensorType]) -> WorkCorrection {
+    WorkCorrection(bytes: (strides.last == 1 ? 9 : 20) * Double(inputs[0].count))
   }
 }
 
@@ -189,18 +270,40 @@ extension Pool: CPUWorkCorrecting {
   }
 }
 
+/// The rates of products relative to the general rate of operations, in which small tiles of convolutions save
+/// most multiplications.
+private let product = 1.55
+
 extension MatMulInteger: CPUWorkCorrecting {
-  func correction(_ inputs: [TensorType], _ outputs: [TensorType]) -> WorkCorrection { WorkCorrection(operations: 0.6) }
+  func correction(_ inputs: [TensorType], _ outputs: [TensorType]) -> WorkCorrection { WorkCorrection(operations: 0.5) }
 }
 
 extension Attention: CPUWorkCorrecting {
-  func correction(_ inputs: [TensorType], _ outputs: [TensorType]) -> WorkCorrection { WorkCorrection(operations: 1.4) }
+  func correction(_ inputs: [TensorType], _ outputs: [TensorType]) -> WorkCorrection {
+    WorkCorrection(operations: 1.25 * product)
+  }
+}
+
+extension Recurrence: CPUWorkCorrecting {
+  /// The products of each step are small.
+  func correction(_ inputs: [TensorType], _ outputs: [TensorType]) -> WorkCorrection {
+    WorkCorrection(operations: 1.4 * product)
+  }
 }
 
 extension MatMul: CPUWorkCorrecting {
-  func correction(_ inputs: [TensorType], _ outputs: [TensorType]) -> WorkCorrection {
+  /// A right operand that is not constant is packed. Large ones come from memory, at half the rate of caches.
+  func correction(
+    _ inputs: [TensorType], _ outputs: [TensorType], _ sources: [OperandSource]
+  ) -> WorkCorrection {
     let rank = inputs[0].shape.rank
-    return ofProduct(length: inputs[0].shape[transposesX ? rank - 2 : rank - 1])
+    var correction = ofProduct(length: inputs[0].shape[transposesX ? rank - 2 : rank - 1])
+    let rows = rank < 2 ? 1 : inputs[0].shape[transposesX ? rank - 1 : rank - 2]
+    let isPacked = sources[1] != .constant && rows > 1
+    if isPacked || inputs[1].byteCount > 1 << 23 {
+      correction.bytes = (isPacked ? 19 : 8) * Double(inputs[1].count)
+    }
+    return correction
   }
 }
 
@@ -211,24 +314,33 @@ extension Linear: CPUWorkCorrecting {
 }
 
 /// Sums of few products are stored as often as those of many.
-private func ofProduct(length: Int) -> WorkCorrection { WorkCorrection(operations: 1 + 64 / Double(max(length, 1))) }
+private func ofProduct(length: Int) -> WorkCorrection {
+  WorkCorrection(operations: product * (1 + 8 / Double(max(length, 1))))
+}
 
 extension Convolution: CPUWorkCorrecting {
   /// Blocks and tiles have two axes, and groups have few channels.
-  func correction(_ inputs: [TensorType], _ outputs: [TensorType]) -> WorkCorrection {
-    let channels = inputs[1].shape[1]
-    return WorkCorrection(operations: channels == 1 ? 1 : (window.count > 2 ? 2 : 1) * (channels < 16 ? 2 : 1))
+  func correction(
+    _ inputs: [TensorType], _ outputs: [TensorType], _ sources: [OperandSource]
+  ) -> WorkCorrection {
+    let (channels, isDeep) = (inputs[1].shape[1], window.rank > 2)
+    if groups > 1, channels < 16 { return WorkCorrection(operations: 2.6 * product) }
+    if window.count == 1, !isDeep { return WorkCorrection() }
+    let takesTiles =
+      window.kernel == [3, 3] && window.strides == [1, 1] && window.dilations == [1, 1] && groups == 1
+      && min(channels, outputs[0].shape[1]) >= 32 && sources[1] == .constant
+    return WorkCorrection(operations: takesTiles ? 0.6 : isDeep ? 1.5 * product : 1.15 * product)
   }
 }
 
 extension ConvolutionInteger: CPUWorkCorrecting {
   func correction(_ inputs: [TensorType], _ outputs: [TensorType]) -> WorkCorrection {
-    WorkCorrection(operations: window.count > 2 ? 3 : 1)
+    WorkCorrection(operations: window.rank > 2 ? 3.8 : 1.1)
   }
 }
 
 extension ConvolutionTranspose: CPUWorkCorrecting {
   func correction(_ inputs: [TensorType], _ outputs: [TensorType]) -> WorkCorrection {
-    WorkCorrection(operations: window.count > 2 ? 3 : 1.5)
+    WorkCorrection(operations: window.rank > 2 ? 3.8 : 1.9)
   }
 }
