@@ -121,7 +121,7 @@ extension Unique: CPUWorkCorrecting {
 
 extension NonZero: CPUWorkCorrecting {
   func correction(_ inputs: [TensorType], _ outputs: [TensorType]) -> WorkCorrection {
-    WorkCorrection(bytes: 350 * Double(inputs[0].count))
+    WorkCorrection(bytes: 170 * Double(inputs[0].count * inputs[0].shape.rank))
   }
 }
 
