@@ -30,6 +30,9 @@ package protocol Device: AnyObject, Sendable {
   /// The verdicts on the device's driver; nil if there is no driver to test.
   var trust: KernelTrust? { get }
 
+  /// The bytes of device memory that this process can still allocate; nil if unknown.
+  var freeMemory: Int? { get }
+
   /// Compiles a segment whose nodes this device supports.
   func compile(_ segment: Segment) throws(DeviceError) -> any Executable
 
@@ -47,6 +50,12 @@ extension Device {
   package func work(of node: Node, in graph: Graph) -> Work { graph.work(of: node) }
 
   package var trust: KernelTrust? { nil }
+
+  /// Suits a device whose driver does not report the memory that is in use.
+  package var freeMemory: Int? { unheldMemory }
+
+  /// The device's memory without the bytes that this process holds; other processes may hold some of it.
+  package var unheldMemory: Int? { info.memory > 0 ? max(0, info.memory - health.heldByteCount) : nil }
 
   /// Suits a device that has a single kind of memory.
   package func makeScratch(byteCount: Int) throws(DeviceError) -> any Buffer { try makeBuffer(byteCount: byteCount) }

@@ -27,6 +27,7 @@ package struct ModelContext: Sendable {
   package let tuning: KernelTuning
   /// The facts besides input types that the graph was built for: the elements on which its sizes depend.
   private let specialization: [String]
+  private let capacities: DeviceCapacities
   /// The key of the graph, computed at first use because serializing a graph takes about as long as planning it.
   private let knownKey = ConditionLock<ContentKey?>(nil)
 
@@ -34,8 +35,9 @@ package struct ModelContext: Sendable {
     name: String, key: ContentKey, function: String, graph: Graph, inventory: DeviceInventory, cache: CompiledCache?,
     costs: CostSheet, stores: WeightRegistry<MemoryPackedWeights> = WeightRegistry(),
     sources: SourceFiles = SourceFiles(), watchdog: Watchdog = .standard, tuning: KernelTuning = KernelTuning(.off),
-    specialization: [String] = []
+    specialization: [String] = [], capacities: DeviceCapacities = DeviceCapacities()
   ) {
+    self.capacities = capacities
     self.tuning = tuning
     self.specialization = specialization
     self.watchdog = watchdog
@@ -60,7 +62,7 @@ package struct ModelContext: Sendable {
   }
 
   package var planner: Planner {
-    Planner(inventory: inventory, costs: costs, model: key, cache: cache, watchdog: watchdog)
+    Planner(inventory: inventory, costs: costs, model: key, cache: cache, watchdog: watchdog, capacities: capacities)
   }
 
   /// Returns the same model with other costs.

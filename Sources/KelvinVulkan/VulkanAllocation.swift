@@ -75,6 +75,11 @@ struct VulkanAllocation: @unchecked Sendable {
     vk.vkFreeMemory!(device, memory, nil)
   }
 
+  /// Returns the heap of a device's buffers; nil if no memory type fits them.
+  static func heap(_ properties: VulkanProperties) -> Int? {
+    memoryType(properties, .max, isStaging: false).map { properties.heap(ofType: $0.index) }
+  }
+
   /// Returns the memory type for a buffer: shared memory on a device that shares the host's memory. On a discrete GPU
   /// it is local memory, mapped if the host reaches all of it (resizable BAR).
   private static func memoryType(

@@ -4,6 +4,7 @@ import KelvinDevices
 /// The logical device, its queue, and the state shared by all objects created from it.
 final class VulkanContext: @unchecked Sendable {
   let instance: VulkanInstance
+  private let physical: VkPhysicalDevice
   let properties: VulkanProperties
   let id: String
   /// The kind of descriptor through which kernels access buffers.
@@ -22,6 +23,7 @@ final class VulkanContext: @unchecked Sendable {
     health = DeviceHealth(
       patience: patience, processorTime: properties.isSoftware ? DriverProcessorTime.used : nil)
     self.instance = instance
+    self.physical = physical
     self.properties = properties
     self.id = id
     self.operands = operands
@@ -121,6 +123,9 @@ final class VulkanContext: @unchecked Sendable {
       throw failure
     }
   }
+
+  /// The bytes that the process can still allocate from a heap, as the driver reports them now.
+  func freeMemory(inHeap heap: Int) -> Int { MemoryBudget(of: physical, vk).free(inHeap: heap) }
 
   /// Destroys objects that the device no longer needs. Objects that a disabled device may still use are leaked.
   func free(_ destroy: @escaping () -> Void) { health.freeing(id, destroy) }

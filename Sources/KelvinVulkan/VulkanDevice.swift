@@ -158,6 +158,16 @@ package final class VulkanDevice: KernelDevice, @unchecked Sendable {
     ).compiling([node])
   }
 
+  /// The driver's budget without the memory in use, where the driver reports it (`VK_EXT_memory_budget`). A software
+  /// driver whose heap is the machine's memory has no budget of its own.
+  package var freeMemory: Int? {
+    guard properties.hasMemoryBudget, let heap = VulkanAllocation.heap(properties),
+      properties.kind != .software || info.memory < HostMemory.limit
+    else { return unheldMemory }
+    let context = context
+    return (try? context.guarded("memory budget") { context.freeMemory(inHeap: heap) }) ?? unheldMemory
+  }
+
   package func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer {
     try VulkanBuffer.make(context, byteCount: byteCount)
   }

@@ -25,6 +25,8 @@ struct VulkanProperties: Sendable {
   /// Whether shaders support 64-bit integers.
   var hasInt64: Bool
   var memory: VkPhysicalDeviceMemoryProperties
+  /// Whether the driver reports how much memory is in use (`MemoryBudget`).
+  var hasMemoryBudget: Bool
   var queueFamily: UInt32
   var timestampBits: UInt32
   /// Whether shaders may declare that floats may be infinite or NaN (`SpecialValueMode`).
@@ -92,8 +94,10 @@ struct VulkanProperties: Sendable {
     hasShuffle =
       subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT.rawValue != 0
       && subgroup.supportedOperations & needed == needed
-    memory = VkPhysicalDeviceMemoryProperties()
-    vk.vkGetPhysicalDeviceMemoryProperties!(physical, &memory)
+    var memories = VkPhysicalDeviceMemoryProperties2()
+    memories.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2
+    vk.vkGetPhysicalDeviceMemoryProperties2!(physical, &memories)
+    memory = memories.memoryProperties
 
     var count: UInt32 = 0
     vk.vkGetPhysicalDeviceQueueFamilyProperties!(physical, &count, nil)
@@ -114,6 +118,7 @@ struct VulkanProperties: Sendable {
     stores16Bits = Self.stores16Bits(physical, vk)
     cooperativeMatrix = stores16Bits ? CooperativeMatrix(of: physical, vk, extensions: extensions) : nil
     dotProduct = DotProduct(of: physical, vk, extensions: extensions)
+    hasMemoryBudget = extensions.contains(MemoryBudget.extensionName)
     if let imitation { imitate(imitation) }
     memoryImport =
       kind == .software && imitatedMemory == nil
@@ -214,9 +219,9 @@ struct VulkanProperties: Sendable {
 
   func memoryFlags(ofType index: UInt32) -> UInt32 { memoryTypes[Int(index)].propertyFlags }
 
-  func heapByteCount(ofType index: UInt32) -> Int {
-    Int(clamping: heaps[Int(memoryTypes[Int(index)].heapIndex)].size)
-  }
+  func heap(ofType index: UInt32) -> Int { Int(memoryTypes[Int(index)].heapIndex) }
+
+  func heapByteCount(ofType index: UInt32) -> Int { Int(clamping: heaps[heap(ofType: index)].size) }
 
   /// Returns the first memory type that `allowed` permits and that has all `flags`.
   func memoryType(allowed: UInt32, flags: UInt32) -> UInt32? {

@@ -31,7 +31,8 @@ void faulty_renew(VkPhysicalDeviceProperties2 *all, unsigned versions) {
 }
 
 /// Reports local memory that the host cannot access, and some host memory that the card can access.
-void faulty_describe_memory(VkPhysicalDeviceMemoryProperties *memory, FaultyCard card, unsigned long byteCount) {
+void faulty_describe_memory(VkPhysicalDeviceMemoryProperties2 *all, FaultyCard card, unsigned long byteCount) {
+  VkPhysicalDeviceMemoryProperties *memory = &all->memoryProperties;
   if (byteCount != 0) memory->memoryHeaps[0].size = byteCount;
   if (card != FaultyCardDiscrete) return;
   memory->memoryTypeCount = 2;

@@ -8,7 +8,7 @@
 void faulty_describe(VkPhysicalDeviceProperties2 *properties, FaultyCard card);
 /// Raises the driver's version by this number of versions.
 void faulty_renew(VkPhysicalDeviceProperties2 *properties, unsigned versions);
-void faulty_describe_memory(VkPhysicalDeviceMemoryProperties *memory, FaultyCard card, unsigned long byteCount);
+void faulty_describe_memory(VkPhysicalDeviceMemoryProperties2 *memory, FaultyCard card, unsigned long byteCount);
 void faulty_allow_memory(VkMemoryRequirements *requirements, FaultyCard card);
 
 /// The driver's own type of memory for one of a card's.

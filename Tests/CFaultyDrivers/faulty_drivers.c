@@ -10,6 +10,7 @@
 
 #include "CKelvinSupport.h"
 #include "faulty_cards.h"
+#include "faulty_memory.h"
 #include "faulty_results.h"
 
 /// Both interfaces pass only integers and pointers, at most ten, so one call type serves all functions.
@@ -42,7 +43,6 @@ static _Atomic unsigned calls[Count];
 static _Atomic unsigned failures;
 static _Atomic int isHung;
 static _Atomic int isStanding;
-static _Atomic unsigned long handedOut;
 static FaultyOrder order;
 
 /// The queues that last received work, as long as they exist.
@@ -243,13 +243,6 @@ static void note_kernel(const char *name, Word kernel) {
   pthread_mutex_unlock(&lieLock);
 }
 
-/// Runs a kernel without its work: waits for it complete.
-static Word run_nothing(const Word *words) {
-  __typeof__(clEnqueueMarkerWithWaitList) *mark =
-      (__typeof__(mark))opencl("clEnqueueMarkerWithWaitList");
-  return (Word)mark((cl_command_queue)words[0], (cl_uint)words[6], (const cl_event *)words[7], (cl_event *)words[8]);
-}
-
 static Word forward(int index, const Word *w) {
   return real[index](w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9]);
 }
@@ -266,24 +259,23 @@ static Word dispatch(int index, const Word *words) {
 static Word enqueue(const Word *words) {
   FaultyKernel kernel =
       order.group == 0 && lies(words[1]) ? FaultyKernelDropped : faulty_next_kernel(&order);
-  if (kernel == FaultyKernelDropped) return run_nothing(words);
+  if (kernel == FaultyKernelDropped)
+    return faulty_drop_opencl(opencl("clEnqueueMarkerWithWaitList"), (cl_command_queue)words[0], (cl_uint)words[6],
+                              (const cl_event *)words[7], (cl_event *)words[8]);
   Word result = forward(Index_clEnqueueNDRangeKernel, words);
   if (kernel == FaultyKernelFlipped && result == CL_SUCCESS)
     faulty_flip_opencl(opencl("clEnqueueWriteBuffer"), (cl_command_queue)words[0], (cl_kernel)words[1]);
   return result;
 }
 
-/// Whether this many more bytes of device memory are available.
-static int hand_out(unsigned long count) {
-  return order.memory == 0 || atomic_fetch_add(&handedOut, count) + count <= order.memory;
-}
-
 static Word allocate_vulkan(Word *words) {
   VkMemoryAllocateInfo information = *(const VkMemoryAllocateInfo *)words[1];
-  if (!hand_out(information.allocationSize)) return (Word)VK_ERROR_OUT_OF_DEVICE_MEMORY;
+  int isCounted = faulty_is_device_memory(information.memoryTypeIndex, order.card);
+  if (isCounted && !faulty_reserve(&order, information.allocationSize)) return (Word)VK_ERROR_OUT_OF_DEVICE_MEMORY;
   faulty_real_memory_type(&information.memoryTypeIndex, order.card);
   words[1] = (Word)&information;
   Word result = forward(Index_vkAllocateMemory, words);
+  if (isCounted) faulty_hold(result == VK_SUCCESS ? *(void **)words[3] : NULL, information.allocationSize);
   // Memory with a chain is the host's own and is not filled.
   if (result != VK_SUCCESS || order.fill == 0 || information.pNext != NULL) return result;
   VkDeviceMemory memory = *(VkDeviceMemory *)words[3];
@@ -297,15 +289,17 @@ static Word allocate_vulkan(Word *words) {
 }
 
 static Word make_opencl_buffer(Word *words) {
-  if (!hand_out(words[2])) return failed(Index_clCreateBuffer, words, CL_MEM_OBJECT_ALLOCATION_FAILURE);
-  if (order.fill == 0 || words[1] & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR))
-    return forward(Index_clCreateBuffer, words);
-  void *pattern = malloc(words[2]);
-  memset(pattern, order.fill, words[2]);
-  words[1] |= CL_MEM_COPY_HOST_PTR;
-  words[3] = (Word)pattern;
+  if (!faulty_reserve(&order, words[2])) return failed(Index_clCreateBuffer, words, CL_MEM_OBJECT_ALLOCATION_FAILURE);
+  void *pattern = NULL;
+  if (order.fill != 0 && !(words[1] & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR))) {
+    pattern = malloc(words[2]);
+    memset(pattern, order.fill, words[2]);
+    words[1] |= CL_MEM_COPY_HOST_PTR;
+    words[3] = (Word)pattern;
+  }
   Word result = forward(Index_clCreateBuffer, words);
   free(pattern);
+  faulty_hold((void *)result, words[2]);
   return result;
 }
 
@@ -377,6 +371,8 @@ static Word pass(int index, WORDS) {
       if (isHung) return VK_TIMEOUT;
       break;
     case Index_vkAllocateMemory: return allocate_vulkan(words);
+    case Index_vkFreeMemory: faulty_release((void *)words[1]); break;
+    case Index_clReleaseMemObject: faulty_release((void *)words[0]); break;
     case Index_clCreateBuffer: return make_opencl_buffer(words);
     case Index_vkEnumeratePhysicalDevices:
       if (order.cards > 1) return list_vulkan(words);
@@ -409,8 +405,12 @@ static Word pass(int index, WORDS) {
     case Index_clCreateKernel:
       if (result != 0) note_kernel((const char *)words[1], result);
       break;
-    case Index_vkGetPhysicalDeviceMemoryProperties:
+    case Index_vkGetPhysicalDeviceMemoryProperties2:
       faulty_describe_memory((void *)words[1], order.card, order.memory);
+      faulty_report_budget((void *)words[1], &order);
+      break;
+    case Index_vkEnumerateDeviceExtensionProperties:
+      if (order.taken != 0 && result == VK_SUCCESS) faulty_offer_budget((void *)words[2], (void *)words[3]);
       break;
     case Index_vkGetBufferMemoryRequirements: faulty_allow_memory((void *)words[2], order.card); break;
     case Index_clGetDeviceInfo:
@@ -478,7 +478,7 @@ void faulty_order(FaultyOrder next) {
   isHung = 0;
   isStanding = 0;
   failures = 0;
-  handedOut = 0;
+  faulty_count_peak_again();
 }
 
 const char *faulty_function(unsigned index) { return index < Count ? names[index] : NULL; }

@@ -83,6 +83,12 @@ void faulty_note_argument(cl_kernel kernel, cl_uint index, size_t size, const vo
   pthread_mutex_unlock(&lock);
 }
 
+uintptr_t faulty_drop_opencl(
+    const void *function, cl_command_queue queue, cl_uint count, const cl_event *events, cl_event *event) {
+  __typeof__(clEnqueueMarkerWithWaitList) *mark = (__typeof__(mark))function;
+  return (uintptr_t)mark(queue, count, events, event);
+}
+
 void faulty_flip_opencl(const void *function, cl_command_queue queue, cl_kernel kernel) {
   __typeof__(clEnqueueWriteBuffer) *write = (__typeof__(write))function;
   pthread_mutex_lock(&lock);

@@ -20,6 +20,9 @@ void faulty_flip_vulkan(PFN_vkCmdFillBuffer fill, VkCommandBuffer commands);
 
 /// Notes a kernel's memory: a kernel's last buffer, which a page of 256 bytes follows, is the one that it writes.
 void faulty_note_argument(cl_kernel kernel, cl_uint index, size_t size, const void *value);
+/// Runs a kernel without its work: the events that it waits for complete. `mark` is clEnqueueMarkerWithWaitList.
+uintptr_t faulty_drop_opencl(
+    const void *mark, cl_command_queue queue, cl_uint count, const cl_event *events, cl_event *event);
 /// Writes a wrong word to the memory that a kernel writes. `write` is clEnqueueWriteBuffer.
 void faulty_flip_opencl(const void *write, cl_command_queue queue, cl_kernel kernel);
 

@@ -32,7 +32,7 @@ typedef VkResult(VKAPI_PTR *PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKH
 /// Functions of an instance and of its devices, in Vulkan 1.1.
 #define KELVIN_VULKAN_INSTANCE_FUNCTIONS(F) \
   F(vkDestroyInstance) F(vkEnumeratePhysicalDevices) F(vkGetPhysicalDeviceProperties2) \
-  F(vkGetPhysicalDeviceFeatures2) F(vkGetPhysicalDeviceMemoryProperties) F(vkGetPhysicalDeviceQueueFamilyProperties) \
+  F(vkGetPhysicalDeviceFeatures2) F(vkGetPhysicalDeviceMemoryProperties2) F(vkGetPhysicalDeviceQueueFamilyProperties) \
   F(vkEnumerateDeviceExtensionProperties) F(vkGetPhysicalDeviceExternalBufferProperties) \
   F(vkCreateDevice) F(vkDestroyDevice) F(vkGetDeviceQueue) \
   F(vkCreateBuffer) F(vkDestroyBuffer) F(vkGetBufferMemoryRequirements) F(vkCreateBufferView) F(vkDestroyBufferView) \

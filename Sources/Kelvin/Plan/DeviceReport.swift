@@ -18,6 +18,8 @@ package struct DeviceReport {
     package let version: String
     /// The memory in bytes.
     package let memory: Int
+    /// The bytes of it that this process can still allocate, as far as the driver tells; nil if the device is missing.
+    package let freeMemory: Int?
     package let resource: String
     package let available: Bool
     /// The reason why the device is missing and a remedy; empty if it is available.
@@ -39,6 +41,7 @@ package struct DeviceReport {
       driver = info.driver
       version = info.version
       memory = info.memory
+      freeMemory = listing.device?.freeMemory
       resource = info.resource
       available = listing.device != nil
       reason = listing.reason

@@ -19,7 +19,7 @@ struct DevicesCommand: ParsableCommand, LimitedCommand {
     for row in rows where row.available {
       table.add(
         row.id, row.kind, row.name, [row.driver, row.version].filter { !$0.isEmpty }.joined(separator: " "),
-        row.memory == .max ? "—" : HumanReadable.bytes(row.memory))
+        Self.memory(row))
     }
     Console.print(table.text())
     let faults = rows.flatMap { row in row.failedSelfTests.map { "\(row.id): \($0)" } }
@@ -37,5 +37,12 @@ struct DevicesCommand: ParsableCommand, LimitedCommand {
     }
     if let threads = DeviceReport.threads() { Console.print("\n" + threads.paragraph()) }
     Console.print("\n" + DeviceReport.heat().map { $0.paragraph() }.joined(separator: "\n"))
+  }
+
+  private static func memory(_ row: DeviceReport.Row) -> String {
+    guard row.memory != .max else { return "—" }
+    let memory = HumanReadable.bytes(row.memory)
+    guard let free = row.freeMemory, free < row.memory else { return memory }
+    return "\(HumanReadable.bytes(free)) free of \(memory)"
   }
 }

@@ -21,6 +21,7 @@ struct LoadContext: Sendable {
   let cache: CompiledCache?
   let costs: CostSheet
   let stores = WeightRegistry<MemoryPackedWeights>()
+  let capacities = DeviceCapacities()
   let sources: SourceFiles
   let fallback: DeviceFallback
   /// The checks of the devices that predictions use.

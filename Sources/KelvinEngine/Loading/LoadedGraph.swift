@@ -32,7 +32,8 @@ package struct LoadedGraph: Sendable {
       function: part.name == GraphPart.onlyName ? site.function : "\(site.function)/\(part.name)",
       graph: passed.graph, inventory: site.inventory, cache: site.cache, costs: site.costs, stores: site.stores,
       sources: site.sources, watchdog: options.watchdog, tuning: options.tuning,
-      specialization: types.values.sorted { $0.key < $1.key }.map { "\($0.key)=\(ContentKey($0.value.bytes))" })
+      specialization: types.values.sorted { $0.key < $1.key }.map { "\($0.key)=\(ContentKey($0.value.bytes))" },
+      capacities: site.capacities)
     fallback = site.fallback
     own = exclusions
     self.options = options

@@ -8,10 +8,11 @@ extension CostSheet {
   ///
   /// - Parameters:
   ///   - devices: the devices that take part.
+  ///   - capacities: the bytes that devices can hold; unlimited if absent.
   ///   - model: the profile key of the model's start costs.
   func problem(
     _ nodes: [PlanningProblem.Node], devices: [DeviceInfo], host: String, inputs: [PlanningProblem.Value],
-    outputs: [String], pins: [String: String], model: String?, _ request: PlanRequest
+    outputs: [String], pins: [String: String], capacities: [String: Int], model: String?, _ request: PlanRequest
   ) throws(PlanningError) -> PlanningProblem {
     let startup = model.flatMap { profile?.startup[$0] } ?? [:]
     var start = PlanningProblem.Start(load: startup.values.map(\.load).max() ?? 0, runs: request.runs)
@@ -30,13 +31,13 @@ extension CostSheet {
         devices.filter { $0.id != from.id }.map { transfer(from: from, to: $0, threads: request.threads) }
       },
       inputs: inputs, outputs: outputs, nodes: nodes, goal: request.goal, pins: pins,
-      memory: memory(devices, nodes, inputs, host: host), resource: resource,
+      memory: limits(capacities, nodes, inputs), resource: resource,
       start: start, power: request.power)
   }
 
-  /// Returns the memory of each device that all weights and values together exceed.
-  private func memory(
-    _ devices: [DeviceInfo], _ nodes: [PlanningProblem.Node], _ inputs: [PlanningProblem.Value], host: String
+  /// Returns the capacity of each device that all weights and values together exceed.
+  private func limits(
+    _ capacities: [String: Int], _ nodes: [PlanningProblem.Node], _ inputs: [PlanningProblem.Value]
   ) -> [String: Int] {
     let values = nodes.reduce(inputs.reduce(0.0) { $0 + Double($1.bytes) }) { sum, node in
       node.outputs.reduce(sum) { $0 + Double($1.bytes) }
@@ -45,11 +46,7 @@ extension CostSheet {
       for weight in node.weights { all[weight.weight] = weight.bytes }
     }
     let bytes = weights.values.reduce(values) { $0 + Double($1) }
-    var limits: [String: Int] = [:]
-    for device in devices where device.id != host && device.memory > 0 && bytes > Double(device.memory) {
-      limits[device.id] = Int(clamping: device.memory)
-    }
-    return limits
+    return capacities.filter { bytes > Double($0.value) }
   }
 }
 

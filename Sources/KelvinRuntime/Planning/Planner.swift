@@ -59,11 +59,13 @@ package struct Planner: Sendable {
   /// The cache of self-test results; nil if none are kept.
   private let cache: CompiledCache?
   private let watchdog: Watchdog
+  private let capacities: DeviceCapacities
 
   package init(
     inventory: DeviceInventory, costs: CostSheet, model: ContentKey? = nil, cache: CompiledCache? = nil,
-    watchdog: Watchdog = .standard
+    watchdog: Watchdog = .standard, capacities: DeviceCapacities = DeviceCapacities()
   ) {
+    self.capacities = capacities
     self.inventory = inventory
     self.costs = costs
     self.model = model
@@ -161,9 +163,11 @@ package struct Planner: Sendable {
     guard unplaceable.isEmpty else { throw RuntimeError.unplaceable(unplaceable, remedy: fallbackDevices.remedy) }
 
     let host = inventory.host
-    let used = (units + others).filter { device in
+    let devices = (units + others).filter { device in
       device === host || rivals[device.info.id] != nil || nodes.contains { $0.seconds[device.info.id] != nil }
-    }.map(\.info)
+    }
+    let used = devices.map(\.info)
+    let capacities = capacities.bytes(of: devices.filter { $0 !== host })
     nodes += flat.sourceRecords(on: used.map(\.id))
     nodes += flat.controlRecords().map { record in
       var record = record
@@ -172,8 +176,8 @@ package struct Planner: Sendable {
     }
     return try costs.problem(
       nodes, devices: used, host: host.info.id, inputs: (graph.inputs + flat.hostWrites).map(flat.record),
-      outputs: (graph.outputs + flat.hostReads).map { graph[$0].name }.uniqued, pins: pins, model: model?.description,
-      request)
+      outputs: (graph.outputs + flat.hostReads).map { graph[$0].name }.uniqued, pins: pins,
+      capacities: capacities, model: model?.description, request)
   }
 
   /// Returns, for each device that is not used because another interface offers the same card, the device that is

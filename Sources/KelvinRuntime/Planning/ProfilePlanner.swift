@@ -99,6 +99,9 @@ package struct ProfilePlanner {
     let used = (units + others).map(\.info).filter { info in
       info.id == host.id || records.contains { $0.seconds[info.id] != nil }
     }
+    let capacities = Dictionary(
+      used.filter { $0.memory > 0 && $0.id != host.id }.map { ($0.id, DeviceCapacities.usable($0.memory)) }
+    ) { $1 }
     for index in records.indices {
       switch model.nodes[index].role {
       case nil: break
@@ -108,7 +111,8 @@ package struct ProfilePlanner {
     }
     return try costs.problem(
       records, devices: used, host: host.id, inputs: (model.inputs + (model.hostWrites ?? [])).map(Self.value),
-      outputs: (model.outputs + (model.hostReads ?? [])).uniqued, pins: request.pins, model: key, request)
+      outputs: (model.outputs + (model.hostReads ?? [])).uniqued, pins: request.pins, capacities: capacities,
+      model: key, request)
   }
 
   private static func value(_ value: ProfiledModel.Value) -> PlanningProblem.Value {

@@ -49,8 +49,10 @@ typedef struct {
   unsigned newer;
   /// The number of devices that each real one is listed as; 0 for one.
   unsigned cards;
-  /// Bytes of device memory that can be allocated; 0 for no limit.
+  /// Bytes of device memory, which is reported and limits what can be held at a time; 0 for no limit.
   unsigned long memory;
+  /// Bytes of it that other processes hold; above 0, Vulkan reports them (VK_EXT_memory_budget).
+  unsigned long taken;
   /// The byte that fills new device memory; 0 for the actual contents.
   unsigned char fill;
 } FaultyOrder;
@@ -76,6 +78,11 @@ unsigned faulty_failures(void);
 
 /// Returns once a call has failed or hung since the latest order.
 void faulty_await_failure(void);
+
+/// The bytes of device memory that are held now, and the most that were held since the latest order. Memory that a card
+/// has beside its own does not count.
+unsigned long faulty_held_bytes(void);
+unsigned long faulty_peak_bytes(void);
 
 /// Returns the address of a vkGetInstanceProcAddr; NULL if there is no real one.
 const void *_Nullable faulty_vulkan(void);
