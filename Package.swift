@@ -234,8 +234,8 @@ let package = Package(
     test(
       "FaultTests", "CFaultyDrivers", "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinImages", "KelvinDevices",
       "KelvinConformance", "ConformanceChecks",
-      "KelvinReference", "KelvinCPU", "KelvinVulkan", "KelvinOpenCL", "KelvinPlanning", "KelvinRuntime",
-      "KelvinFeatures", "KelvinEngine", "TestSupport"
+      "KelvinReference", "KelvinCPU", "KelvinVulkan", "KelvinOpenCL", "KelvinPlanning", "KelvinMeasurements",
+      "KelvinRuntime", "KelvinFeatures", "KelvinEngine", "TestSupport"
     ),
     test("KelvinPlanningTests", "KelvinBasics", "KelvinPlanning", "TestSupport"),
     test("KelvinMeasurementsTests", "KelvinBasics", "KelvinMeasurements", "KelvinReport", "TestSupport"),

@@ -27,6 +27,12 @@ package protocol Device: AnyObject, Sendable {
   /// if its kernel is slower than products and memory, and fewer if the kernel saves some.
   func work(of node: Node, in graph: Graph) -> Work
 
+  /// Returns the bytes that the device keeps for the constants of a node, as it packs them, by key. Nodes share the memory
+  /// of equal keys. A node is packed as if it were alone: neighbours and timing may lead to another layout.
+  ///
+  /// - Returns: nil for a device that keeps about the bytes of the graph.
+  func packedByteCounts(of node: Node, in graph: Graph, precision: Precision) -> [String: Int]?
+
   /// The verdicts on the device's driver; nil if there is no driver to test.
   var trust: KernelTrust? { get }
 
@@ -48,6 +54,8 @@ extension Device {
   package func effectivePrecision(_ precision: Precision, of node: Node, in graph: Graph) -> Precision { .full }
 
   package func work(of node: Node, in graph: Graph) -> Work { graph.work(of: node) }
+
+  package func packedByteCounts(of node: Node, in graph: Graph, precision: Precision) -> [String: Int]? { nil }
 
   package var trust: KernelTrust? { nil }
 

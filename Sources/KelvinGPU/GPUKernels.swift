@@ -74,6 +74,14 @@ package struct GPUKernels<Target: GPUTarget>: KernelFamily {
     try lower(try selection(for: segment), segment)
   }
 
+  /// Returns the bytes of the weights that a node compiled alone reads, by key (`Device.packedByteCounts`).
+  package func packedByteCounts(of node: Node, in graph: Graph, precision: Precision) -> [String: Int]? {
+    let segment = Segment(
+      graph: graph.alone(node), precision: precision, threads: 1, isDeterministic: true,
+      weights: MemoryPackedWeights(), blobs: NoBlobCache())
+    return (try? lower(segment))?.1.byteCounts
+  }
+
   /// Returns the dispatches of a segment for a given selection of kernels, and the weights that they read.
   ///
   /// - Parameter isTrial: whether the dispatches that convert the operands and results of the only node are not counted

@@ -24,6 +24,13 @@ package struct SegmentPacking {
     self.device = device
   }
 
+  /// The bytes of each weight in a buffer, by key.
+  var byteCounts: [String: Int] {
+    Dictionary(
+      weights.map { ($0.key, ($0.byteCount + bufferAlignment - 1) / bufferAlignment * bufferAlignment) }
+    ) { first, _ in first }
+  }
+
   /// Returns the weights in index order, each transferred to the device by `pack`.
   ///
   /// - Throws: `.cancelled` if the segment is no longer wanted; errors of `pack`.

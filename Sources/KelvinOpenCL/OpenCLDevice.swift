@@ -1,7 +1,7 @@
 internal import CKelvinSupport
 package import KelvinDevices
 internal import KelvinGPU
-internal import KelvinGraph
+package import KelvinGraph
 internal import Synchronization
 
 /// The kind of memory that a device uses for buffers.
@@ -105,6 +105,10 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
   package func programCount() throws(DeviceError) -> Int { try programs.count(health) }
 
   package var kernelFamily: any KernelFamily { kernels }
+
+  package func packedByteCounts(of node: Node, in graph: Graph, precision: Precision) -> [String: Int]? {
+    kernels.packedByteCounts(of: node, in: graph, precision: precision)
+  }
 
   /// Returns the kernels that a segment uses, each as its program and its function.
   package func functions(of segment: Segment) throws(DeviceError) -> Set<String> {

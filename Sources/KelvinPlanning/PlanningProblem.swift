@@ -61,12 +61,15 @@ package struct PlanningProblem: Hashable, Sendable {
     /// Nodes with the same weight share it: it counts once on each device.
     package var weight: String
     package var bytes: Int
+    /// The devices that keep the weight in this form; nil for all devices.
+    package var devices: [String]?
 
-    enum CodingKeys: String, CodingKey, CaseIterable { case weight, bytes }
+    enum CodingKeys: String, CodingKey, CaseIterable { case weight, bytes, devices }
 
-    package init(weight: String, bytes: Int) {
+    package init(weight: String, bytes: Int, devices: [String]? = nil) {
       self.weight = weight
       self.bytes = bytes
+      self.devices = devices
     }
   }
 

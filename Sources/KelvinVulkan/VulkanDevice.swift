@@ -1,7 +1,7 @@
 import CKelvinSupport
 package import KelvinDevices
 import KelvinGPU
-import KelvinGraph
+package import KelvinGraph
 import Synchronization
 
 /// A device reached through Vulkan 1.1 compute: a GPU, or a driver that runs on the CPU.
@@ -81,6 +81,10 @@ package final class VulkanDevice: KernelDevice, @unchecked Sendable {
   package var isValidated: Bool { context.instance.isValidated }
 
   package var kernelFamily: any KernelFamily { kernels }
+
+  package func packedByteCounts(of node: Node, in graph: Graph, precision: Precision) -> [String: Int]? {
+    kernels.packedByteCounts(of: node, in: graph, precision: precision)
+  }
 
   /// Returns the rows of `Shaders/variants.txt` that a segment uses before tuning.
   package func shaders(of segment: Segment) throws(DeviceError) -> Set<String> {

@@ -38,7 +38,8 @@ struct VulkanWeight: Sendable {
 
 /// The weights of one model in buffers; small weights share buffers.
 final class VulkanWeightStore: Sendable {
-  private static let chunkByteCount = 4 << 20
+  /// The size of a buffer for small weights, in bytes. The rest of the last one is a small part of the device's memory.
+  private let chunkByteCount: Int
 
   private struct State: Sendable {
     var weights: [String: VulkanWeight] = [:]
@@ -56,6 +57,7 @@ final class VulkanWeightStore: Sendable {
   init(_ context: VulkanContext, _ packed: any PackedWeights) {
     self.context = context
     self.packed = WeakPackedWeights(packed)
+    chunkByteCount = min(4 << 20, max(bufferAlignment, context.properties.largestLocalHeap / 256))
   }
 
   /// Returns the weight packed under `key`; its first use packs the weight and puts it in a buffer. The contents are
@@ -86,14 +88,14 @@ final class VulkanWeightStore: Sendable {
       var chunk = state.chunk
       if chunk == nil || state.used + size > (chunk?.byteCount ?? 0) {
         try Self.upload(&state)
-        chunk = try VulkanBuffer.make(context, byteCount: max(size, Self.chunkByteCount), isZeroed: false)
+        chunk = try VulkanBuffer.make(context, byteCount: max(size, chunkByteCount), isZeroed: false)
         if let chunk { try PoisonedMemory.prepare(chunk) }
         state.chunk = chunk
         state.used = 0
       }
       guard let chunk else { throw context.error(.outOfMemory, "weight '\(key)'", "no memory for it", byteCount: size) }
       let offset = state.used
-      if chunk.allocation.pointer == nil, size < Self.chunkByteCount {
+      if chunk.allocation.pointer == nil, size < chunkByteCount {
         bytes.withUnsafeBytes { state.gathered += $0 }
         state.gathered += [UInt8](repeating: 0, count: size - byteCount)
       } else {

@@ -69,25 +69,30 @@ import Testing
     chain(nodes, seed: seed, limits: limits, weights: 0...0)
   }
 
-  /// Every third node shares its weight with the one before.
+  /// Every third node shares its weight with the one before. Every fourth weight has another size on `b`.
   private static func chain(
     _ nodes: ClosedRange<Int>, seed: UInt64, limits: (b: ClosedRange<Int>, a: ClosedRange<Int>),
     weights: ClosedRange<Int>
   ) -> PlanningProblem? {
     var random = SeededGenerator(seed: seed)
     let count = Int.random(in: nodes, using: &random)
-    var last = PlanningProblem.Weight(weight: "", bytes: 0)
+    var last: [PlanningProblem.Weight] = []
     var made: [PlanningProblem.Node] = []
     for i in 0..<count {
       var reads = [i == 0 ? "in" : "v\(i - 1)"]
       if i > 1, Bool.random(using: &random) { reads.append("v\(Int.random(in: 0..<(i - 1), using: &random))") }
       if weights.upperBound > 0, i % 3 != 2 {
-        last = .init(weight: "w\(i)", bytes: Int.random(in: weights, using: &random))
+        last = [.init(weight: "w\(i)", bytes: Int.random(in: weights, using: &random))]
+        if i % 4 == 0 {
+          last[0].devices = ["a"]
+          last.append(
+            .init(weight: "w\(i), packed", bytes: Int.random(in: weights, using: &random), devices: ["b"]))
+        }
       }
       made.append(
         .init(
           id: "n\(i)", inputs: reads, outputs: [.init(value: "v\(i)", bytes: Int.random(in: 1...9, using: &random))],
-          weights: weights.upperBound > 0 ? [last] : [],
+          weights: last,
           seconds: [
             "a": Double(Int.random(in: 1...100, using: &random)), "b": Double(Int.random(in: 1...40, using: &random)),
           ]))
@@ -168,6 +173,17 @@ import Testing
     let differing = [PlanningProblem.Weight(weight: "w", bytes: 61)]
     let error = #expect(throws: PlanningError.self) { try problem([shared, differing]) }
     #expect("\(try #require(error))".contains("weight 'w' has 61 bytes, but 60 bytes in an earlier node"))
+    // On `b`, both weights take 45 bytes.
+    let packed = [[60, 45], [60, 45]].enumerated().map { node, bytes in
+      zip(["a", "b"], bytes).map {
+        PlanningProblem.Weight(weight: "w\(node) on \($0)", bytes: $1, devices: [$0])
+      }
+    }
+    #expect(try problem(packed).solve().predicted == 4)
+    let elsewhere = [PlanningProblem.Weight(weight: "w", bytes: 60, devices: ["b"])]
+    #expect(throws: PlanningError.self) { try problem([shared, elsewhere]) }
+    let stranger = [PlanningProblem.Weight(weight: "w", bytes: 60, devices: ["c"])]
+    #expect(throws: PlanningError.self) { try problem([stranger]) }
   }
 
   /// Too many placements for the planner to look at each: what it prices must come close to the best of all that fit.
@@ -223,6 +239,7 @@ import Testing
       }
       let fits = [0, 1].allSatisfy { device in
         let kept = problem.nodes.indices.filter { place[$0] == device }.flatMap { problem.nodes[$0].weights }
+          .filter { $0.devices?.contains(["a", "b"][device]) ?? true }
         return (held[device].max() ?? 0) + Set(kept).reduce(0) { $0 + $1.bytes }
           <= problem.memory[["a", "b"][device]] ?? .max
       }

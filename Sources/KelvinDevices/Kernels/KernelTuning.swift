@@ -1,5 +1,5 @@
 internal import KelvinBasics
-internal import KelvinGraph
+package import KelvinGraph
 import Synchronization
 
 /// Which kernels of a loaded model may be chosen by timing, and the time for it. All compilations of the model share
@@ -177,7 +177,7 @@ extension KernelSelection {
     let alternatives = offer.alternatives
     offer.alternatives = []
     var alone = segment
-    alone.graph = graph.alone(index)
+    alone.graph = graph.alone(graph.nodes[index])
     alone.weights = MemoryPackedWeights()
     alone.blobs = NoBlobCache()
     alone.didPack = {}
@@ -214,8 +214,7 @@ extension KernelSelection {
 
 extension Graph {
   /// Returns a graph of one node, whose non-constant operands are inputs.
-  fileprivate func alone(_ index: Int) -> Graph {
-    let node = nodes[index]
+  package func alone(_ node: Node) -> Graph {
     var inputs: [ValueID] = []
     for id in node.inputs where self[id].weight == nil && !inputs.contains(id) { inputs.append(id) }
     return Graph(nodes: [node], values: values, inputs: inputs, outputs: node.outputs)

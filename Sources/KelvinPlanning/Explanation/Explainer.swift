@@ -93,7 +93,7 @@ struct Explainer {
     let name = problem.devices[cheapest]
     let saved = HumanReadable.seconds(here - answer.here[node * index.deviceCount + cheapest])
     if let memory, !memory.fits(answer.placement, moving: node, to: cheapest) {
-      let bytes = index.weights(of: node).reduce(0) { $0 + index.weightBytes[$1] }
+      let bytes = index.weightBytes(of: node, on: cheapest)
       let what = bytes > 0 ? "its \(HumanReadable.bytes(bytes)) of weights" : "its values"
       return "no room on \(name) for \(what) beside the others (it would save \(saved) here)"
     }

@@ -91,7 +91,8 @@ struct MemoryLimits {
     var holders = Array(repeating: 0, count: index.weightBytes.count)
     for placement in placements {
       for node in 0..<index.nodeCount {
-        for weight in index.weights(of: node) where holders[weight] & (1 << placement[node]) == 0 {
+        for weight in index.weights(of: node)
+        where holders[weight] & 1 << placement[node] == 0 && index.keeps(weight, on: placement[node]) {
           holders[weight] |= 1 << placement[node]
           bytes[placement[node]] += index.weightBytes[weight]
         }
@@ -116,13 +117,13 @@ struct MemoryLimits {
       return best
     }
     let search = LatencySearch(index, budget: budget / 20, frontier: frontier)
-    var bytes = Array(repeating: 0.0, count: index.nodeCount)
-    for node in 0..<index.nodeCount {
-      for value in index.inputs(of: node) { bytes[node] += Double(index.bytes[value]) }
-      for value in index.outputs(of: node) { bytes[node] += Double(index.bytes[value]) }
-      for weight in index.weights(of: node) { bytes[node] += Double(index.weightBytes[weight]) }
+    let bytes = (0..<index.nodeCount * count).map { entry in
+      let (node, device) = (entry / count, entry % count)
+      return (index.inputs(of: node) + index.outputs(of: node)).reduce(
+        Double(index.weightBytes(of: node, on: device))
+      ) { $0 + Double(index.bytes[$1]) }
     }
-    let sum = max(bytes.reduce(0, +), 1)
+    let sum = max(bytes.reduce(0, +) / Double(count), 1)
     var best: LatencySearch.Found?
     func consider(_ candidate: LatencySearch.Found) -> Bool {
       if let crowded = firstExcess(candidate.placement, candidate.evaluation) {
@@ -141,7 +142,9 @@ struct MemoryLimits {
       price[excess.device] = max(price[excess.device] * 1.6, 0.02 * max(found.evaluation.total, 1e-9) / sum)
       var seconds = index.seconds
       for node in 0..<index.nodeCount {
-        for device in 0..<count { seconds[node * count + device] += price[device] * bytes[node] }
+        for device in 0..<count {
+          seconds[node * count + device] += price[device] * bytes[node * count + device]
+        }
       }
       if consider(try search.placement(seconds: seconds)) { break }
     }

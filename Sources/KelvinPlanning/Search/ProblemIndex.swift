@@ -38,6 +38,8 @@ struct ProblemIndex: Sendable {
   /// The bytes of each weight, and the number of nodes that read it.
   var weightBytes: [Int] = []
   var weightReaders: [Int] = []
+  /// The devices that keep each weight, one bit for each.
+  var weightDevices: [Int] = []
   /// The distinct weights of node `n`: `weights[weightStart[n]..<weightStart[n + 1]]`.
   var weights: [Int] = []
   var weightStart: [Int] = [0]
@@ -66,6 +68,11 @@ struct ProblemIndex: Sendable {
   func inputs(of node: Int) -> ArraySlice<Int> { inputs[inputStart[node]..<inputStart[node + 1]] }
   func outputs(of node: Int) -> ArraySlice<Int> { outputs[outputStart[node]..<outputStart[node + 1]] }
   func weights(of node: Int) -> ArraySlice<Int> { weights[weightStart[node]..<weightStart[node + 1]] }
+  func keeps(_ weight: Int, on device: Int) -> Bool { weightDevices[weight] & 1 << device != 0 }
+  /// Returns the bytes of the weights that a device keeps for a node.
+  func weightBytes(of node: Int, on device: Int) -> Int {
+    weights(of: node).reduce(0) { keeps($1, on: device) ? min($0 + weightBytes[$1], .max / 2) : $0 }
+  }
   func readers(of value: Int) -> ArraySlice<Int> { readers[readerStart[value]..<readerStart[value + 1]] }
   func seconds(_ node: Int, on device: Int) -> Double { seconds[node * deviceCount + device] }
 

@@ -271,10 +271,19 @@ struct ProblemReader {
           .invalidNumber, "node '\(node)'",
           "weight '\(weight.weight)' has \(weight.bytes) bytes, expected 0 to \(Self.bytesLimit)", node: node)
       }
+      let place = "weight '\(weight.weight)' of node '\(node)'"
+      var keeping = weight.devices == nil ? -1 : 0
+      for name in weight.devices ?? [] { keeping |= try 1 << device(name, in: place) }
       let number = known[weight.weight] ?? index.weightBytes.count
       if known.updateValue(number, forKey: weight.weight) == nil {
         index.weightBytes.append(weight.bytes)
+        index.weightDevices.append(keeping)
         index.weightReaders.append(0)
+      }
+      guard index.weightDevices[number] == keeping else {
+        throw PlanningError(
+          .duplicate, "node '\(node)'", "weight '\(weight.weight)' names other devices than in an earlier node",
+          node: node)
       }
       guard index.weightBytes[number] == weight.bytes else {
         throw PlanningError(
@@ -329,18 +338,16 @@ struct ProblemReader {
   private mutating func applyMemory() {
     guard !problem.memory.isEmpty else { return }
     for node in 0..<index.nodeCount {
-      let bytes = residentBytes(node)
-      for device in 0..<devices.count where bytes > index.memory[device] {
+      for device in 0..<devices.count where residentBytes(node, on: device) > index.memory[device] {
         index.seconds[node * devices.count + device] = .infinity
       }
     }
   }
 
-  private func residentBytes(_ node: Int) -> Int {
-    var sum = 0
+  private func residentBytes(_ node: Int, on device: Int) -> Int {
+    var sum = index.weightBytes(of: node, on: device)
     for value in index.inputs(of: node) { sum = min(sum + index.bytes[value], .max / 2) }
     for value in index.outputs(of: node) { sum = min(sum + index.bytes[value], .max / 2) }
-    for weight in index.weights(of: node) { sum = min(sum + index.weightBytes[weight], .max / 2) }
     return sum
   }
 
@@ -357,7 +364,8 @@ struct ProblemReader {
       if let why = nodes[node].unsupported[name] { return "unsupported on \(name): \(why)" }
       if nodes[node].seconds[name] == nil { return "unsupported on \(name)" }
       if excluded.contains(device) { return "\(name) is excluded" }
-      return "its values and weights take \(residentBytes(node)) bytes, \(name) holds \(index.memory[device])"
+      let bytes = residentBytes(node, on: device)
+      return "its values and weights take \(bytes) bytes, \(name) holds \(index.memory[device])"
     }
     return " (" + reasons.joined(separator: "; ") + ")"
   }

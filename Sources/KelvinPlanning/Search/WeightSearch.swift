@@ -15,7 +15,7 @@ struct WeightSearch {
   private let memory: MemoryLimits
   private let descent: Descent
   private let budget: Int
-  /// The bytes of each node's weights, shared ones divided among their readers.
+  /// The bytes of each node's weights on a device, `node * devices + device`, shared ones divided among their readers.
   private let share: [Double]
   /// The bytes of each node's inputs and outputs.
   private let values: [Double]
@@ -40,8 +40,10 @@ struct WeightSearch {
     self.lowerBound = lowerBound
     self.budget = budget
     descent = Descent(index, search.deliveries, seconds: index.seconds)
-    share = (0..<index.nodeCount).map { node in
-      index.weights(of: node).reduce(0) { $0 + Double(index.weightBytes[$1]) / Double(index.weightReaders[$1]) }
+    let count = index.deviceCount
+    share = (0..<index.nodeCount * count).map { entry in
+      index.weights(of: entry / count).filter { index.keeps($0, on: entry % count) }
+        .reduce(0) { $0 + Double(index.weightBytes[$1]) / Double(index.weightReaders[$1]) }
     }
     values = (0..<index.nodeCount).map { node in
       (index.inputs(of: node) + index.outputs(of: node)).reduce(0) { $0 + Double(index.bytes[$1]) }
@@ -117,7 +119,7 @@ struct WeightSearch {
         continue
       }
       var emptied = seconds
-      for node in 0..<index.nodeCount where share[node] > 0 {
+      for node in 0..<index.nodeCount where share(node, device) > 0 {
         let others = (0..<count).contains { $0 != device && seconds[node * count + $0].isFinite }
         if others { emptied[node * count + device] = .infinity }
       }
@@ -134,14 +136,18 @@ struct WeightSearch {
         if bytes(middle, on: device) > capacity { over = middle } else { within = middle }
       }
       let node = (0..<index.nodeCount).filter { node in
-        isOpen(node, seconds, on: device) && share[node] > 0
+        isOpen(node, seconds, on: device) && share(node, device) > 0
           && (over.placement[node] == device) != (within?.placement[node] == device)
-      }.max { share[$0] < share[$1] }
-      if let node, dual.split.map({ share[node] > share[$0] }) ?? true { (dual.split, dual.device) = (node, device) }
+      }.max { share($0, device) < share($1, device) }
+      if let node, dual.split.map({ share(node, device) > share($0, dual.device) }) ?? true {
+        (dual.split, dual.device) = (node, device)
+      }
       repair(over)
     }
     return dual
   }
+
+  private func share(_ node: Int, _ device: Int) -> Double { share[node * index.deviceCount + device] }
 
   private func isOpen(_ node: Int, _ seconds: [Double], on device: Int) -> Bool {
     let choices = (0..<index.deviceCount).filter { seconds[node * index.deviceCount + $0].isFinite }
@@ -151,7 +157,7 @@ struct WeightSearch {
   /// Returns the node to decide on where weights leave too little room for values: the largest on the device, else
   /// elsewhere.
   private func largest(_ seconds: [Double], on device: Int, preferring placement: [Int]) -> Int? {
-    func bytes(_ node: Int) -> Double { values[node] + share[node] }
+    func bytes(_ node: Int) -> Double { values[node] + share(node, device) }
     let open = (0..<index.nodeCount).filter { isOpen($0, seconds, on: device) }
     return open.filter { placement[$0] == device }.max { bytes($0) < bytes($1) } ?? open.max { bytes($0) < bytes($1) }
   }
@@ -179,8 +185,10 @@ struct WeightSearch {
 
   private mutating func plan(_ seconds: [Double], prices: [Double]) -> LatencySearch.Found? {
     var seconds = seconds
-    for node in 0..<index.nodeCount where share[node] > 0 {
-      for device in limited { seconds[node * index.deviceCount + device] += prices[device] * share[node] }
+    for node in 0..<index.nodeCount {
+      for device in limited where share(node, device) > 0 {
+        seconds[node * index.deviceCount + device] += prices[device] * share(node, device)
+      }
     }
     let found = try? search.placement(seconds: seconds)
     work += (found?.states ?? 0) + SearchBudget.least(index, words: search.frontier.words)
@@ -204,12 +212,11 @@ struct WeightSearch {
       let totals = descent.totals(around: found.placement, total)
       let moves = totals.indices.filter { entry in
         let node = entry / count
-        return found.placement[node] == device && entry % count != device && share[node] > 0 && totals[entry].isFinite
+        return found.placement[node] == device && entry % count != device && share(node, device) > 0
+          && totals[entry].isFinite
       }
-      guard
-        let move = moves.min(by: { (totals[$0] - total) / share[$0 / count] < (totals[$1] - total) / share[$1 / count] }
-        )
-      else { return }
+      func price(_ entry: Int) -> Double { (totals[entry] - total) / share(entry / count, device) }
+      guard let move = moves.min(by: { price($0) < price($1) }) else { return }
       found.placement[move / count] = move % count
       guard let evaluation = Evaluation(index, found.placement) else { return }
       found.evaluation = evaluation
@@ -219,7 +226,7 @@ struct WeightSearch {
   }
 
   private func bytes(_ found: LatencySearch.Found, on device: Int) -> Double {
-    found.placement.indices.reduce(0) { found.placement[$1] == device ? $0 + share[$1] : $0 }
+    found.placement.indices.reduce(0) { found.placement[$1] == device ? $0 + share($1, device) : $0 }
   }
 
   /// The cost with the prices of all devices but one.

@@ -42,11 +42,12 @@ extension CostSheet {
     let values = nodes.reduce(inputs.reduce(0.0) { $0 + Double($1.bytes) }) { sum, node in
       node.outputs.reduce(sum) { $0 + Double($1.bytes) }
     }
-    let weights = nodes.reduce(into: [String: Int]()) { all, node in
-      for weight in node.weights { all[weight.weight] = weight.bytes }
+    return capacities.filter { device, capacity in
+      let weights = nodes.reduce(into: [String: Int]()) { all, node in
+        for weight in node.weights where weight.devices?.contains(device) ?? true { all[weight.weight] = weight.bytes }
+      }
+      return weights.values.reduce(values) { $0 + Double($1) } > Double(capacity)
     }
-    let bytes = weights.values.reduce(values) { $0 + Double($1) }
-    return capacities.filter { bytes > Double($0.value) }
   }
 }
 

@@ -168,6 +168,12 @@ package struct Planner: Sendable {
     }
     let used = devices.map(\.info)
     let capacities = capacities.bytes(of: devices.filter { $0 !== host })
+    for device in devices where nodes.mayExceed(capacities[device.info.id]) {
+      for (index, node) in graph.nodes.enumerated() where nodes[index].seconds[device.info.id] != nil {
+        nodes[index].addWeights(of: node, in: graph, packedBy: device, request.precision)
+      }
+    }
+    nodes.assignWeights(to: used.map(\.id))
     nodes += flat.sourceRecords(on: used.map(\.id))
     nodes += flat.controlRecords().map { record in
       var record = record
