@@ -114,14 +114,21 @@ extension NodeProfiler {
           runs: control.turns))
     }
     for (index, row) in rows.enumerated() {
-      let (node, record) = (graph.nodes[index], flat.record(index))
+      let node = graph.nodes[index]
+      var record = flat.record(index)
+      for device in devices where !device.info.isHost && row.unsupported[device.info.id] == nil {
+        record.addWeights(of: node, in: graph, packedBy: device, request.precision)
+      }
       let common = commonKey(node, in: graph)
       let keys = Dictionary(devices.map { ($0.info.id, key(node, in: graph, on: $0)) }) { first, _ in first }
         .filter { $0.value != common }
       nodes.append(
         ProfiledModel.Node(
           name: node.name, key: common, keys: keys.isEmpty ? nil : keys, inputs: record.inputs,
-          outputs: record.outputs.map(value), unsupported: row.unsupported.isEmpty ? nil : row.unsupported,
+          outputs: record.outputs.map(value),
+          weights: record.weights.isEmpty
+            ? nil : record.weights.map { .init(weight: $0.weight, bytes: $0.bytes, devices: $0.devices) },
+          unsupported: row.unsupported.isEmpty ? nil : row.unsupported,
           region: row.region.isEmpty ? nil : row.region, runs: row.iterations == 1 ? nil : row.iterations))
     }
     let writes = flat.hostWrites.map(flat.record).map(value)

@@ -67,6 +67,23 @@ import Testing
     #expect(explanation.nodes[2].candidates.last?.unsupported == "dynamic output")
   }
 
+  /// The card packs the second layer's weight in twice the bytes. An earlier profile contains no weights.
+  @Test func weightsOfAProfileCountAgainstItsDevicesMemory() throws {
+    var profile = profile()
+    profile.devices[1].memory = 80 << 20
+    #expect(try solve(CostSheet(profile)).solution.placement["second"] == "vulkan:0")
+    profile.models["key"]?.nodes[0].weights = [.init(weight: "u", bytes: 40 << 20)]
+    profile.models["key"]?.nodes[1].weights = [.init(weight: "v", bytes: 20 << 20)]
+    let read = try MeasuredProfile(json: try profile.json(), document: "weights")
+    let dense = try solve(CostSheet(read))
+    #expect(dense.solution.placement["first"] == "vulkan:0" && dense.solution.placement["second"] == "vulkan:0")
+    profile.models["key"]?.nodes[0].weights?.append(.init(weight: "u packed", bytes: 40 << 20, devices: ["vulkan:0"]))
+    profile.models["key"]?.nodes[1].weights?.append(.init(weight: "v packed", bytes: 40 << 20, devices: ["vulkan:0"]))
+    let packed = try solve(CostSheet(profile))
+    #expect(packed.solution.placement["first"] == "cpu" && packed.solution.placement["second"] == "vulkan:0")
+    #expect(packed.nodes[0].reason.hasPrefix("no room on vulkan:0 for its 40.0 MiB of weights"))
+  }
+
   @Test func slowerLinkChangesThePlan() throws {
     let slow = try CostSheet(profile()).with(
       links: ["cpu:vulkan:0=1MB/s,2ms"], devices: try DeviceInventory(whatIf: CostSheet(profile()), threads: 4))

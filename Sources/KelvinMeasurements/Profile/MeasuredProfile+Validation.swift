@@ -138,6 +138,10 @@ private struct ProfileValidator {
     }
     for node in model.nodes {
       try check(node.outputs, "\(place).nodes.\(node.name).outputs")
+      for weight in node.weights ?? [] where weight.bytes < 0 {
+        throw refuse(
+          "\(place).nodes.\(node.name).weights.\(weight.weight).bytes", "bytes, zero or more", "\(weight.bytes)")
+      }
       try atLeastZero(node.runs ?? 1, "\(place).nodes.\(node.name).runs", "runs")
       guard node.role == nil else { continue }
       guard profile.nodes[node.key] != nil || profile.work[node.key] != nil || node.unsupported != nil else {

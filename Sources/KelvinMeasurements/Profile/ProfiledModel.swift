@@ -30,6 +30,21 @@ package struct ProfiledModel: Sendable, Hashable, Codable {
     }
   }
 
+  /// A constant that a device keeps to run a node.
+  package struct Weight: Sendable, Hashable, Codable {
+    /// Nodes with the same weight share it.
+    package var weight: String
+    package var bytes: Int
+    /// The devices that pack it in this form; nil for every device that no weight of the model names.
+    package var devices: [String]?
+
+    package init(weight: String, bytes: Int, devices: [String]? = nil) {
+      self.weight = weight
+      self.bytes = bytes
+      self.devices = devices
+    }
+  }
+
   /// The role of a node that no device computes.
   package enum Role: String, Sendable, Hashable, Codable {
     /// State that persists between inferences; it takes no time on any device.
@@ -48,6 +63,8 @@ package struct ProfiledModel: Sendable, Hashable, Codable {
     package var keys: [String: String]?
     package var inputs: [String]
     package var outputs: [Value]
+    /// Nil for none, or for a node of a profile that does not contain weights.
+    package var weights: [Weight]?
     /// By device, the reason why it cannot run the node.
     package var unsupported: [String: String]?
     /// The node and role of each region around it, outermost first; nil at the top level.
@@ -57,8 +74,9 @@ package struct ProfiledModel: Sendable, Hashable, Codable {
 
     package init(
       name: String, role: Role? = nil, key: String, keys: [String: String]? = nil, inputs: [String], outputs: [Value],
-      unsupported: [String: String]? = nil, region: String? = nil, runs: Double? = nil
+      weights: [Weight]? = nil, unsupported: [String: String]? = nil, region: String? = nil, runs: Double? = nil
     ) {
+      self.weights = weights
       self.name = name
       self.role = role
       self.runs = runs

@@ -80,7 +80,9 @@ package struct ProfilePlanner {
     var unplaceable: [RuntimeError.UnplaceableNode] = []
     for node in model.nodes {
       var record = PlanningProblem.Node(
-        id: node.name, inputs: node.inputs, outputs: node.outputs.map(Self.value), seconds: [:])
+        id: node.name, inputs: node.inputs, outputs: node.outputs.map(Self.value),
+        weights: (node.weights ?? []).map { .init(weight: $0.weight, bytes: $0.bytes, devices: $0.devices) },
+        seconds: [:])
       guard node.role == nil else {
         records.append(record)
         continue
@@ -99,6 +101,7 @@ package struct ProfilePlanner {
     let used = (units + others).map(\.info).filter { info in
       info.id == host.id || records.contains { $0.seconds[info.id] != nil }
     }
+    records.assignWeights(to: used.map(\.id))
     let capacities = Dictionary(
       used.filter { $0.memory > 0 && $0.id != host.id }.map { ($0.id, DeviceCapacities.usable($0.memory)) }
     ) { $1 }
