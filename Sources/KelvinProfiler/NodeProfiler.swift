@@ -138,7 +138,7 @@ package struct NodeProfiler {
       single.units = .devices([id])
       single.isStrict = false
       single.pins = [:]
-      let solution = try context.planner.problem(context.graph, single).solve()
+      let solution = try plan(single, on: id)
       guard solution.placement.values.contains(id) else {
         measured.remarks.append("\(id) runs none of the nodes and was excluded")
         continue
@@ -168,6 +168,17 @@ package struct NodeProfiler {
     guard measured.runs.isEmpty, !isCancelled else { return }
     if let failure = failures.first { throw failure }
     throw ProfilerError.nothingMeasured("none of the selected devices runs a node of \(context.name)")
+  }
+
+  /// Places the nodes on one device. If its memory does not hold the model, the host runs the rest.
+  private func plan(_ single: PlanRequest, on device: String) throws -> PlanSolution {
+    do { return try context.planner.problem(context.graph, single).solve() } catch let error as PlanningError {
+      let host = context.inventory.host.info.id
+      guard error.code == .infeasible, device != host else { throw error }
+      var shared = single
+      shared.units = .devices([device, host])
+      return try context.planner.problem(context.graph, shared).solve()
+    }
   }
 
   /// The remark on a device that was left out because it cannot be measured within the budget.
