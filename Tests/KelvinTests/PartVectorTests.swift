@@ -108,15 +108,14 @@ import Testing
           $0 == $1 || $0.isNaN && $1.isNaN || abs($0 - $1) <= absolute + relative * abs($1)
         }
     }
-    let (string, dictionary) = (found.stringValue ?? "", found.dictionaryValue ?? [:])
-    if let text = expected.text { #expect(string == text, "\(what)") }
+    let simple = SimpleValue(found)
+    if let text = expected.text { #expect(simple.string == text, "\(what)") }
     if let texts = expected.texts {
       #expect(found.sequenceValue?.stringValues.map { Array($0.utf8) } == texts.map { Array($0.utf8) }, "\(what)")
       if let shape = expected.shape { #expect(found.sequenceValue?.shape == shape, "\(what)") }
     }
     if let number = expected.number {
-      let value = found.int64Value.map { Double($0) } ?? found.doubleValue ?? .nan
-      #expect(agree([value], [number]), "\(what)")
+      #expect(agree([simple.number], [number]), "\(what)")
     }
     if expected.numbers != nil {
       let array = try #require(found.multiArrayValue, "\(what)")
@@ -128,7 +127,7 @@ import Testing
       for (array, wanted) in zip(arrays, wanted) { #expect(agree(array.doubles, wanted.doubles), "\(what)") }
     }
     if let wanted = expected.map {
-      let got = entries(dictionary)
+      let got = entries(simple.dictionary)
       #expect(got.keys.sorted() == wanted.keys.sorted(), "\(what)")
       #expect(
         agree(wanted.keys.sorted().map { got[$0] ?? .nan }, wanted.keys.sorted().map { wanted[$0] ?? 0 }),
@@ -363,5 +362,19 @@ import Testing
     let ragged = try await refusal(
       "one_hot_texts.onnx", ["x": FeatureValue(sequence: FeatureSequence(strings: ["a", "b", "c"]))])
     #expect(ragged.contains("'x': expected a sequence of") && ragged.contains("got 3"), "\(ragged)")
+  }
+}
+
+/// A feature's number, string or dictionary. The compiler (6.3.1) fails on a function that reads all of them and others.
+private struct SimpleValue {
+  var number: Double
+  var string: String
+  var dictionary: [ClassLabel: Double]
+
+  @inline(never)
+  init(_ value: FeatureValue) {
+    number = value.type == .int64 ? Double(value.int64Value ?? 0) : value.doubleValue ?? .nan
+    string = value.stringValue ?? ""
+    dictionary = value.dictionaryValue ?? [:]
   }
 }
