@@ -20,7 +20,8 @@ def main(journal, report):
                 got = (got or {}).get(part)
             checker.compare(f"{shown['units']} {key}", expected, got)
     for comparison in document["comparisons"]:
-        ratio, pairs = run.ratio(comparison["candidate"], comparison["baseline"], comparison["question"])
+        level = 1 - comparison["interval"]["confidence"]
+        ratio, pairs = run.ratio(comparison["candidate"], comparison["baseline"], comparison["question"], level)
         where = f"{comparison['question']} {comparison['candidate']} against {comparison['baseline']}"
         checker.compare(f"{where}, ratio", ratio, comparison["ratio"])
         checker.compare(f"{where}, pairs", pairs, comparison["pairs"])

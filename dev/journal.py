@@ -32,6 +32,24 @@ def student(degrees):
     return low
 
 
+def correlate(values):
+    """Returns whether neighbours correlate more than in nine of ten series of independent values."""
+    count, mean = len(values), sum(values) / len(values)
+    deviations = [value - mean for value in values]
+    power = sum(d * d for d in deviations)
+    correlation = sum(a * b for a, b in zip(deviations, deviations[1:])) / power if power else 0
+    return correlation > (1.28 * math.sqrt(count) - 1) / count
+
+
+def middle_of_means(values):
+    """Returns the median of the means of all pairs of values, each also with itself (Hodges and Lehmann)."""
+    groups = min(len(values), 100)
+    edges = [group * len(values) // groups for group in range(groups + 1)]
+    values = [sum(values[a:b]) / (b - a) for a, b in zip(edges, edges[1:])]
+    means = sorted((a + b) / 2 for i, a in enumerate(values) for b in values[i:])
+    return (means[(len(means) - 1) // 2] + means[len(means) // 2]) / 2
+
+
 def as_slice(run):
     """Returns the tokens of a sequence after the first, as frames that arrive when the previous frame is done."""
     at, frames = run["first"], []
@@ -178,8 +196,9 @@ class Run:
     def configuration(self, label):
         return next((each for each in self.configurations if each["setup"]["label"] == label), None)
 
-    def ratio(self, candidate, baseline, question):
-        """Returns the median of the ratios of two configurations, by their labels, and the number of pairs."""
+    def ratio(self, candidate, baseline, question, level):
+        """Returns the typical ratio of two configurations, by their labels, and the number of pairs. It is that of
+        signed ranks where these can reach the level and neighbours do not correlate, else the median."""
         candidate, phase = self.seconds(self.configuration(candidate), question)
         baseline, _ = self.seconds(self.configuration(baseline), question)
         count = min(len(candidate), len(baseline))
@@ -187,6 +206,9 @@ class Run:
         quiet = [i for i in range(count) if i >= len(busy) or not busy[i]]
         counted = quiet if len(quiet) >= FEWEST else range(count)
         ratios = [candidate[i] / baseline[i] for i in counted]
+        logarithms = [math.log(ratio) for ratio in ratios]
+        if level > 0 and 2 ** -len(ratios) <= level / 2 and not correlate(logarithms):
+            return math.exp(middle_of_means(logarithms)), len(ratios)
         return rank(ratios, 500), len(ratios)
 
 

@@ -20,7 +20,7 @@ struct TriedPlansTests {
     let mixed = (0..<12).map { 0.0099 + 0.0004 * Double($0 % 2) }
     let trial = try trial(mixed, single)
     #expect(trial.chosen == 1)
-    #expect(trial.reason.hasPrefix("'best' was not measured faster than 'only cpu' (10.1 ms): 0.99"))
+    #expect(trial.reason.hasPrefix("'best' was not measured faster than 'only cpu' (10.1 ms): 1.00 ×, between 0.98"))
     #expect(trial.reason.hasSuffix("in 12 pairs, of 2 plans tried"))
   }
 

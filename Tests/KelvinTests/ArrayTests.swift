@@ -125,8 +125,8 @@ import Testing
   @Test func shapedArraysAreMadeEmptyConvertedAndInPlace() {
     #expect(ShapedArray<Float>().shape == [0] && ShapedArray<Float>().scalars.isEmpty)
     let numbers = ShapedArray<Double>(scalars: [-1, 0.5, 1.5, 300], shape: [2, 2])
-    // Rounded to even, and saturated.
-    #expect(ShapedArray<UInt8>(converting: numbers).scalars == [0, 0, 2, 255])
+    // Rounded toward zero, and saturated.
+    #expect(ShapedArray<UInt8>(converting: numbers).scalars == [0, 0, 1, 255])
     #expect(ShapedArraySlice<Float>(converting: numbers[1]).scalars == [1.5, 300])
     let filled = ShapedArray<Int32>(unsafeUninitializedShape: [2, 3]) { elements, strides in
       for row in 0..<2 {

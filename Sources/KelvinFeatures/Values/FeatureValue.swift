@@ -122,12 +122,14 @@ public struct FeatureValue: Hashable, Sendable {
 
   /// Whether the value is undefined and has only a type.
   public var isUndefined: Bool { if case .undefined = storage { true } else { false } }
+  // Swift 6.3.1 fails to compile some functions into which several of these are inlined.
+
   /// The integer; nil for a value of another type.
-  public var int64Value: Int64? { if case .int64(let value) = storage { value } else { nil } }
+  @inline(never) public var int64Value: Int64? { if case .int64(let value) = storage { value } else { nil } }
   /// The number; nil for a value of another type.
-  public var doubleValue: Double? { if case .double(let value) = storage { value } else { nil } }
+  @inline(never) public var doubleValue: Double? { if case .double(let value) = storage { value } else { nil } }
   /// The string; nil for a value of another type.
-  public var stringValue: String? { if case .string(let value) = storage { value } else { nil } }
+  @inline(never) public var stringValue: String? { if case .string(let value) = storage { value } else { nil } }
   /// The array, without a copy; nil for a value of another type.
   public var multiArrayValue: MultiArray? { if case .multiArray(let value) = storage { value } else { nil } }
   /// The image as stored; nil for a value of another type. An image in a caller's memory is copied.
@@ -139,7 +141,9 @@ public struct FeatureValue: Hashable, Sendable {
     }
   }
   /// The numbers by label; nil for a value of another type.
-  public var dictionaryValue: [ClassLabel: Double]? { if case .dictionary(let value) = storage { value } else { nil } }
+  @inline(never) public var dictionaryValue: [ClassLabel: Double]? {
+    if case .dictionary(let value) = storage { value } else { nil }
+  }
   /// The sequence; nil for a value of another type.
   public var sequenceValue: FeatureSequence? { if case .sequence(let value) = storage { value } else { nil } }
 

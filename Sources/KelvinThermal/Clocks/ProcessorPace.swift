@@ -13,7 +13,7 @@ package enum ProcessorPace {
   /// Returns the steps per second of the slowest of some threads that compute at the same time.
   package static func measure(threads: Int) -> Double {
     let probe = ClockProbe(steps: 10_000, repeats: 1)
-    let slowest = Atomic<UInt64>(.max)
+    let slowest = Mutex(Double.infinity)
     DispatchQueue.concurrentPerform(iterations: max(1, threads)) { _ in
       let began = MonotonicClock.now()
       var (steps, elapsed) = (0, 0.0)
@@ -21,8 +21,9 @@ package enum ProcessorPace {
         if probe.measure() > 0 { steps += probe.steps }
         elapsed = MonotonicClock.now() - began
       } while elapsed < seconds
-      slowest.min(UInt64(Double(steps) / elapsed), ordering: .relaxed)
+      let pace = Double(steps) / elapsed
+      slowest.withLock { $0 = min($0, pace) }
     }
-    return Double(slowest.load(ordering: .relaxed))
+    return slowest.withLock(\.self)
   }
 }
