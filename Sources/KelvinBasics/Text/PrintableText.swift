@@ -32,7 +32,7 @@ extension String {
   /// The `printable` string, shortened in the middle if it exceeds the maximum length of a message.
   package var printableMessage: String { printable.truncatedInMiddle(to: Self.longestMessage) }
 
-  /// What follows the last semicolon and space, by the convention of messages the remedy; nil if there is none.
+  /// The text after the last semicolon and space, by the convention of messages the remedy; nil if there is none.
   package var remedy: String? {
     guard let end = utf8.indices.dropLast().last(where: { utf8[$0] == 0x3B && utf8[utf8.index(after: $0)] == 0x20 })
     else {

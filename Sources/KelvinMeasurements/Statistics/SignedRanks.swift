@@ -8,7 +8,7 @@ import Glibc
 /// differences (Hollander, Wolfe and Chicken, "Nonparametric Statistical Methods", 2014, section 3.3).
 ///
 /// Random order does not help against noise that stays with one half, such as its memory addresses. Only such noise
-/// correlates neighbouring differences. Where they correlate, ranks are not used.
+/// correlates neighbouring differences. Ranks are not used if they correlate.
 package struct SignedRanks {
   /// The median of the means of all pairs of differences (Hodges and Lehmann, 1963).
   package let shift: Double
