@@ -1,4 +1,4 @@
-"""Counts how often the measured time of a model lies within the error that its plan states, in quiet and busy moments.
+"""Counts how often the measured time of a model lies within the error that its plan states, with and without other load.
 
 Usage: prediction_intervals.py [--kelvin PATH] [--count N] [--seed N] [--name NAME]. README.md says more.
 """
@@ -22,7 +22,7 @@ SHARED = pathlib.Path(os.environ.get("KELVIN_SHARED", ROOT.parent / "shared"))
 MODELS = ["mnist.onnx", "SqueezeNetFP16.mlmodel", "MobileNetV2_f32.onnx", "ultraface_version-RFB-320.onnx",
           "DeepLabV3Int8LUT.mlmodel"]
 THREADS = [1, 2]
-# Most predictions are made on a quiet machine, the others beside one or two programs that only compute.
+# Half of the predictions are made without other load, the others beside one or two programs that only compute.
 OTHERS = [0, 0, 1, 2]
 WORKLOAD = {"format": "kelvin-workload", "version": 1, "name": "warm", "kind": "one-shot", "coldStarts": 0, "starts": 1,
             "iterations": 12, "rounds": 6, "warmSeconds": 1}
@@ -75,10 +75,10 @@ def row(title, entries):
 def markdown(result):
     found = result["entries"]
     rows = [report.heading(result, f"seed {result['seed']}"), "",
-            "`measured` is the median of warm predictions in a process of its own, right after the prediction. Other programs only",
-            "compute.", "", "| predictions | count | inside | median stated error | median error |", "|---|--:|--:|--:|--:|",
+            "`measured` is the median of warm predictions in a process of its own, right after the prediction. Added load only",
+            "computes.", "", "| predictions | count | inside | median stated error | median error |", "|---|--:|--:|--:|--:|",
             row("all", found)]
-    for others, title in ((0, "quiet"), (1, "beside one other program"), (2, "beside two other programs")):
+    for others, title in ((0, "without added load"), (1, "beside one other program"), (2, "beside two other programs")):
         rows.append(row(title, [e for e in found if e["others"] == others]))
     for model in MODELS:
         for threads in THREADS:
