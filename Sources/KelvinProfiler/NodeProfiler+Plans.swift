@@ -1,4 +1,3 @@
-import KelvinBasics
 import KelvinDevices
 import KelvinGraph
 import KelvinMeasurements
@@ -95,9 +94,8 @@ extension NodeProfiler {
         if elapsed >= budget || areCertain { break }
       }
       observe(round, min(1, elapsed / budget))
-      // A plan is compared with the devices, so all take their turns in one random order.
-      var random = SeededGenerator(seed: UInt64(round))
-      for turn in (0..<runs.count + plans.count).shuffled(using: &random) {
+      // A plan is compared with the devices, so all take their turns in one order.
+      for turn in PairedComparison.turns(0..<runs.count + plans.count, round: round) {
         guard turn >= runs.count else {
           self.turn(runs[turn], watch)
           continue

@@ -126,6 +126,19 @@ struct ComparisonTests {
     #expect(SignedRanks(alternating.sorted(), level: 0.0125) == nil)
   }
 
+  @Test("pairs that correlate are still compared where their range is small beside the difference")
+  func shiftIsNoDoubt() throws {
+    // A driver takes 7 times as long as the processor, and 13 times once a neighbour is gone.
+    let baseline = (0..<20).map { ($0 < 10 ? 320e-6 : 190e-6) * ($0.isMultiple(of: 2) ? 1.02 : 0.98) }
+    let candidate = baseline.map { _ in 2.45e-3 }
+    let comparison = try PairedComparison(candidate: candidate, baseline: baseline, level: 0.00625)
+    #expect(SignedRanks(zip(candidate, baseline).map { log($0 / $1) }, level: 0.00625) == nil)
+    #expect(comparison.verdict == .slower, "\(comparison)")
+    // The same shift about a ratio of 1 is no difference.
+    let equal = try PairedComparison(candidate: baseline.map { _ in 245e-6 }, baseline: baseline, level: 0.00625)
+    #expect(equal.interval.contains(1), "\(equal)")
+  }
+
   @Test("an outlier hardly moves the interval of signed ranks")
   func ranksResistOutliers() throws {
     var differences = (0..<12).map { 0.1 + ($0.isMultiple(of: 2) ? 0.01 : -0.01) }

@@ -176,13 +176,6 @@ package final class BenchmarkRunner {
     }
   }
 
-  /// Returns the order of one round, without failed configurations: drawn at random, because the comparison of two
-  /// configurations relies on it (`PairedComparison`).
-  func turns(_ candidates: [BenchmarkCandidate], _ round: Int) -> [BenchmarkCandidate] {
-    var random = SeededGenerator(seed: UInt64(round))
-    return candidates.filter(\.isAble).shuffled(using: &random)
-  }
-
   /// Runs rounds, in each of which every configuration has its turn. Rounds end when enough of them were undisturbed or
   /// the budget of extra rounds is used. If they decide nothing, they are doubled.
   ///
@@ -215,7 +208,7 @@ package final class BenchmarkRunner {
       } else if round >= max(PairedComparison.fewestPairs, planned / 4), round.isMultiple(of: 4) {
         live.extend(to: log.mayExtend && !isDecided() ? 1.4 : 1)
       }
-      let order = turns(candidates, round)
+      let order = PairedComparison.turns(candidates.filter(\.isAble), round: round)
       guard !order.isEmpty else { return }
       for candidate in order {
         try attempt(candidate) { try turn(candidate, round) }

@@ -72,8 +72,7 @@ package struct PlanTrial: Sendable {
       let now = clock.now()
       if let interval = watch.interval(at: now) { settle(interval.isDisturbed) }
       if now >= deadline, seconds[0].count >= leastRounds || now >= latest, round >= leastRounds { break }
-      var random = SeededGenerator(seed: UInt64(round))
-      for index in sessions.indices.shuffled(using: &random) {
+      for index in PairedComparison.turns(sessions.indices, round: round) {
         // The first run after a change of plan finds cold caches and parked workers, so only the second one counts.
         try sessions[index].run()
         fresh[index].append(try clock.time { try sessions[index].run() })

@@ -1,9 +1,10 @@
 import Glibc
+import KelvinBasics
 
 /// The comparison of two interleaved series.
 ///
 /// Sample i of both series belongs to one round, so a disturbance of the machine affects both and cancels in the ratio.
-/// The order within each round must be drawn at random (`SignedRanks`). Rounds that were disturbed for one series only
+/// The order within each round must be that of `turns`, drawn at random (`SignedRanks`). Rounds that were disturbed for one series only
 /// must be removed before comparing.
 package struct PairedComparison: Sendable, Hashable, Codable {
   package enum Verdict: String, Sendable, Hashable, Codable {
@@ -19,7 +20,7 @@ package struct PairedComparison: Sendable, Hashable, Codable {
   package let ratio: Double
   /// The interval of the typical ratio, from the signed ranks of the pairs' logarithms, extended to contain `ratio`.
   /// For pairs that are too few for the level or correlate, it is that of their mean for any correlation
-  /// (`CorrelatedMean`).
+  /// (`CorrelatedMean`), but no further beyond the pairs than `farthest` times their range.
   package let interval: ConfidenceInterval
   /// The verdict on the candidate, compared with the baseline.
   package let verdict: Verdict
@@ -32,8 +33,18 @@ package struct PairedComparison: Sendable, Hashable, Codable {
   /// The fewest pairs of a comparison.
   package static let fewestPairs = 6
 
+  /// Noise that correlates may move all pairs. It is not taken to move them by more than this many times the range of
+  /// what it did to them.
+  private static let farthest = 3.0
+
   /// The true ratio that must have been detectable for "no difference measured" to be reported.
   package static let tellingFactor = 2.0
+
+  /// Returns the turns of one round in an order drawn at random, the same in each run of the program.
+  package static func turns<Turn>(_ turns: some Collection<Turn>, round: Int) -> [Turn] {
+    var random = SeededGenerator(seed: UInt64(round))
+    return turns.shuffled(using: &random)
+  }
 
   /// - Parameters:
   ///   - candidate: seconds; sample i was measured next to `baseline[i]`.
@@ -65,7 +76,10 @@ package struct PairedComparison: Sendable, Hashable, Codable {
       (ratio, edges, reach, margin) = (exp(ranks.shift), (ranks.lower, ranks.upper), ranks.reach, ranks.margin)
     } else {
       let mean = CorrelatedMean(logarithms, level: level)
-      (ratio, edges, reach, margin) = (median, (mean.lower, mean.upper), mean.reach, mean.margin)
+      let (least, most) = (logarithms.min() ?? 0, logarithms.max() ?? 0)
+      let room = Self.farthest * (most - least)
+      (ratio, edges) = (median, (max(mean.lower, least - room), min(mean.upper, most + room)))
+      (reach, margin) = (min(mean.reach, (edges.upper - edges.lower) / 2), mean.margin)
     }
     interval = ConfidenceInterval(
       lower: min(ratio, exp(edges.lower)), upper: max(ratio, min(exp(edges.upper), .greatestFiniteMagnitude)),
