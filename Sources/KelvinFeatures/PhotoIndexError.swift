@@ -51,7 +51,7 @@ extension PhotoIndexError: LocalizedError {
     case .query: "The words of the query have a syntax error."
     case .notIndexed: "The index does not contain the requested data."
     case .io: "The file or folder cannot be read or written."
-    case .noSpace: "There is no space left for the index."
+    case .noSpace: "No space is left for the index."
     case .busy: "Another process keeps the index locked."
     case .cancelled: "The task was cancelled. Finished work is kept."
     }

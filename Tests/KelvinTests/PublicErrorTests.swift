@@ -37,7 +37,8 @@ import Testing
       (VisionError.image(image), image.description, "the header ends early", "save it again"),
       (VisionError.invalidModel("no labels"), "no labels", "The model is not suitable for the request.", nil),
       (
-        PhotoIndexError(.absent, "there is no index; run 'kelvin index'"), "there is no index; run 'kelvin index'",
+        PhotoIndexError(.absent, "the index does not exist; run 'kelvin index'"),
+        "the index does not exist; run 'kelvin index'",
         "The index does not exist yet.", "run 'kelvin index'"
       ),
     ]

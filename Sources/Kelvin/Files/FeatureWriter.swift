@@ -83,11 +83,11 @@ package struct FeatureWriter {
   }
 
   private func write(_ value: FeatureValue, place: (_ suffix: String) -> String) throws -> WrittenFeature {
-    switch value.type {
-    case .int64: return WrittenFeature(type: "int64", value: .integer(value.int64Value ?? 0))
-    case .double: return WrittenFeature(type: "double", value: .number(value.doubleValue ?? 0))
-    case .string: return WrittenFeature(type: "string", value: .text(value.stringValue ?? ""))
-    case .image:
+    switch value.storage {
+    case .int64(let number): return WrittenFeature(type: "int64", value: .integer(number))
+    case .double(let number): return WrittenFeature(type: "double", value: .number(number))
+    case .string(let text): return WrittenFeature(type: "string", value: .text(text))
+    case .image, .backing:
       guard let pixels = value.imageBufferValue else { break }
       if let numbers = pixels.withPixels(\.grayNumbers) {
         let path = place("npy")
@@ -100,17 +100,15 @@ package struct FeatureWriter {
       try LocalFile.write(try ImageFile.encode(pixels, as: .png, name: path), to: path)
       return WrittenFeature(
         shape: [pixels.height, pixels.width, pixels.format.channelCount], type: "image", file: path)
-    case .multiArray:
-      guard let array = value.multiArrayValue else { break }
+    case .multiArray(let array):
       let path = place("npy")
       _ = try write(array, to: path)
       return WrittenFeature(shape: array.shape, type: array.dataType.rawValue, file: path)
-    case .dictionary:
+    case .dictionary(let numbers):
       let path = place("json")
-      try LocalFile.write(Array(try Self.json(entries(value.dictionaryValue ?? [:])).utf8) + [0x0A], to: path)
+      try LocalFile.write(Array(try Self.json(entries(numbers)).utf8) + [0x0A], to: path)
       return WrittenFeature(type: "dictionary", file: path)
-    case .sequence:
-      guard let sequence = value.sequenceValue else { break }
+    case .sequence(let sequence):
       let path = place("json")
       let text =
         switch sequence.type {
@@ -121,7 +119,7 @@ package struct FeatureWriter {
         }
       try LocalFile.write(Array(text.utf8) + [0x0A], to: path)
       return WrittenFeature(shape: sequence.shape, type: "sequence", file: path)
-    case .state: break
+    case .undefined: break
     }
     throw ModelError(.generic, "an output of type \(value.type.rawValue) cannot be written")
   }

@@ -92,6 +92,7 @@ public struct ShapedArraySlice<Scalar: ShapedArrayScalar>: ShapedArrayProtocol {
   public typealias SubSequence = ShapedArraySlice<Scalar>
 
   fileprivate private(set) var elements: StridedElements<Scalar>
+  /// The position of the first slice along the first dimension: 2 for `array[2..<4]`, else 0.
   public internal(set) var startIndex = 0
 
   fileprivate init(_ elements: StridedElements<Scalar>) { self.elements = elements }

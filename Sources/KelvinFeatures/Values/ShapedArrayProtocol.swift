@@ -155,6 +155,8 @@ extension ShapedArrayProtocol {
   }
 
   /// The slices at these positions along the first dimension, as one slice with as many dimensions as the array.
+  ///
+  /// - Precondition: the positions are within `indices`. An assigned slice has the same shape.
   public subscript(bounds: Range<Int>) -> ShapedArraySlice<Scalar> {
     get {
       var slice = self[ranges: [bounds.lowerBound - startIndex..<bounds.upperBound - startIndex]]

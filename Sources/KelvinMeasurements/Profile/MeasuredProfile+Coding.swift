@@ -19,8 +19,7 @@ extension MeasuredProfile: Codable {
       "format": Self.format, "version": Self.version, "kelvinVersion": kelvinVersion, "label": label, "note": note,
       "isPartial": isPartial ? true : nil, "machine": machine, "devices": devices, "nodes": nodes, "work": work,
       "transfers": transfers, "corun": corun, "startup": startup, "models": models, "accuracy": accuracy.nonEmpty,
-      "pace": pace.nonEmpty,
-      "trials": trials.nonEmpty,
+      "pace": pace.nonEmpty, "trials": trials.nonEmpty,
     ]
     try document.encode(to: encoder)
   }
