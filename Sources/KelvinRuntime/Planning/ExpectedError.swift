@@ -22,8 +22,8 @@ package struct ExpectedError: Sendable, Hashable, Encodable {
   /// `± 7.0 %`, or `± unknown`.
   package var mark: String { "± " + (share.map { HumanReadable.percent($0) } ?? "unknown") }
 
-  /// The share by which the median time of a plan differs from one quiet run of the program to another. Source:
-  /// `bench/results/prediction-intervals.md`.
+  /// The share by which the median time of a plan differs from one quiet run of the program to another: twice the
+  /// standard deviation that was measured (`bench/results/run-to-run.md`).
   private static let runToRun = 0.08
   /// Paces closer than this factor to that of the profile are equal.
   private static let samePace = 1.1
