@@ -47,7 +47,7 @@ func segment(_ image: URL, by model: Model) async throws {
   let observation = try await request.perform(on: image)
   for part in observation.parts { print(part.label, part.color, part.share) }
   let name = image.lastPathComponent
-  let decoded = try ImageFile.decode(path: image.path)
+  let decoded = try ImageCodec.decode(path: image.path)
   let overlay = try observation.overlayPNG(on: decoded.pixels, orientation: decoded.orientation)
   try overlay.write(to: URL(filePath: "\(name).overlay.png"))
 }

@@ -84,7 +84,7 @@ public func kelvin_features_set_image_file(
 ) -> kelvin_code {
   set(features, name, error) { name in
     let fit = try ImageCropAndScale?(fit)
-    let image = try ImageFile.decode(path: try KelvinC.path(path))
+    let image = try ImageCodec.decode(path: try KelvinC.path(path))
     return try imageValue(image.pixels, image.orientation, fit)
   }
 }

@@ -25,7 +25,7 @@ public func kelvin_image_read(
 ) -> kelvin_code {
   answer(error) {
     let result = try place(image, "image")
-    result.pointee = try Handles.add(ImageHandle(try ImageFile.decode(path: try KelvinC.path(path))))
+    result.pointee = try Handles.add(ImageHandle(try ImageCodec.decode(path: try KelvinC.path(path))))
   }
 }
 
@@ -36,7 +36,7 @@ public func kelvin_image_read_bytes(
   answer(error) {
     let result = try place(image, "image")
     let file = UnsafeRawBufferPointer(try elements(bytes?.assumingMemoryBound(to: UInt8.self), count, "bytes"))
-    result.pointee = try Handles.add(ImageHandle(try ImageFile.decode(file, name: "in memory")))
+    result.pointee = try Handles.add(ImageHandle(try ImageCodec.decode(file, name: "in memory")))
   }
 }
 
@@ -64,7 +64,7 @@ public func kelvin_frame_encode(
     guard let frame else { throw HandleError("'frame' is NULL: expected an image") }
     let (result, length) = (try place(bytes, "bytes"), try place(count, "count"))
     let pixels = try PixelBuffer(borrowed: frame.pointee)
-    let file = try ImageFile.encode(pixels, as: try ImageFile.Encoding(try text(encoding, "encoding"), quality))
+    let file = try ImageCodec.encode(pixels, as: try ImageCodec.Encoding(try text(encoding, "encoding"), quality))
     guard let memory = malloc(max(file.count, 1)) else {
       throw ModelError(.generic, "there is no memory for a file of \(file.count) bytes")
     }
@@ -74,7 +74,7 @@ public func kelvin_frame_encode(
   }
 }
 
-extension ImageFile.Encoding {
+extension ImageCodec.Encoding {
   /// - Throws: `ModelError` with code `parameters`.
   fileprivate init(_ name: String, _ quality: Int32) throws {
     switch (name, quality) {

@@ -6,7 +6,7 @@ public import KelvinVision
 ///
 /// ```swift
 /// let images = try files.map { file in
-///   let image = try ImageFile.decode(path: file)
+///   let image = try ImageCodec.decode(path: file)
 ///   let found = try await request.perform(on: image.pixels, orientation: image.orientation)
 ///   return try ImageSheet.Image(
 ///     name: file, try image.pixels.drawing(found, orientation: image.orientation),

@@ -42,7 +42,7 @@ final class IndexingRun: Sendable {
     _ listener: @escaping @Sendable (PhotoUpdateEvent) -> Void, _ cancellation: Cancellation
   ) throws(VisionError) -> PhotoUpdate {
     let began = ContinuousClock.now
-    do throws(ImageError) { try ImageFile.prepare() } catch { throw .image(error) }
+    do throws(ImageError) { try ImageCodec.prepare() } catch { throw .image(error) }
     let walk = try indexing { () throws(PhotoIndexError) in
       try FolderScan(
         file.folder, followsLinks: options.followsLinks, found: { listener(.looking(found: $0)) },
@@ -170,7 +170,7 @@ final class IndexingRun: Sendable {
     if recognizing, let other = state.withLock({ $0.contents[content] }) { return record(.same(as: other)) }
     let (image, hash): (DecodedImage, UInt64)
     do throws(ImageError) {
-      image = try ImageFile.decode(open)
+      image = try ImageCodec.decode(open)
       hash = try PerceptualHash.differences(in: image)
     } catch { return try refusal(error, of: entry).map { record(.unreadable($0)) } }
     let (classes, vector) = try look(at: image)

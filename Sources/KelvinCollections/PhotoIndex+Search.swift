@@ -72,7 +72,7 @@ extension PhotoIndex {
     let known = try indexing { () throws(PhotoIndexError) in try reader.similarity(ofContent: content) }
     if let known { return known }
     let image: DecodedImage
-    do throws(ImageError) { image = try ImageFile.decode(open) } catch { throw .image(error) }
+    do throws(ImageError) { image = try ImageCodec.decode(open) } catch { throw .image(error) }
     let model = try model(Settings(reader.facts))
     guard model.facts.identity == reader.facts.identity else {
       throw .index(

@@ -22,7 +22,7 @@ extension PhotoIndex {
     of result: PhotoSearchResult, limit: Int = 100, title: String, followsLinks: Bool = false,
     progress: @Sendable (Int) -> Void = { _ in }
   ) throws(VisionError) -> String {
-    do throws(ImageError) { try ImageFile.prepare() } catch { throw .image(error) }
+    do throws(ImageError) { try ImageCodec.prepare() } catch { throw .image(error) }
     let matches = Array(result.matches.prefix(max(limit, 0)))
     let images = [ImageSheet.Image](together: matches.count, progress: progress) {
       .init(image(matches[$0], followsLinks))
@@ -46,7 +46,7 @@ extension PhotoIndex {
     of categories: [PhotoCategory], title: String, followsLinks: Bool = false,
     progress: @Sendable (Int) -> Void = { _ in }
   ) throws(VisionError) -> String {
-    do throws(ImageError) { try ImageFile.prepare() } catch { throw .image(error) }
+    do throws(ImageError) { try ImageCodec.prepare() } catch { throw .image(error) }
     let images = [ImageSheet.Image](together: categories.count, progress: progress) { place in
       let category = categories[place]
       return .init(
@@ -79,7 +79,7 @@ extension ContactSheet.Image {
     ofFileAt path: String, below folder: String?, shownAs name: String, _ labels: [(name: String, confidence: String)]
   ) -> ContactSheet.Image {
     do throws(ImageError) {
-      let decoded = try ImageFile.decode(path: path, below: folder)
+      let decoded = try ImageCodec.decode(path: path, below: folder)
       return try thumbnail(of: decoded.pixels, orientation: decoded.orientation, encodedAs: name, labels)
     } catch {
       return ContactSheet.Image(path: name, labels: labels, width: 0, height: 0, thumbnail: nil, fault: error.reason)
@@ -92,7 +92,7 @@ extension ContactSheet.Image {
     _ labels: [(name: String, confidence: String)]
   ) throws(ImageError) -> ContactSheet.Image {
     let small = try pixels.thumbnail(side: thumbnailSide, orientation: orientation)
-    let bytes = try ImageFile.encode(small, as: .jpeg(quality: quality), name: name)
+    let bytes = try ImageCodec.encode(small, as: .jpeg(quality: quality), name: name)
     return ContactSheet.Image(
       path: name, labels: labels, width: small.width, height: small.height,
       thumbnail: Data(bytes).base64EncodedString())

@@ -17,7 +17,7 @@ extension IndexedPNG {
   package static func read(path: String, below folder: String? = nil) throws(ImageError) -> Samples {
     let data: [UInt8]
     // Only the start of a longer file is read, which then fails as truncated.
-    do throws(FileError) { data = try OpenFile(path, below: folder).start(ImageFile.maximumFileBytes) } catch {
+    do throws(FileError) { data = try OpenFile(path, below: folder).start(ImageCodec.maximumFileBytes) } catch {
       throw ImageError(.unreadable, path, "cannot \(error.action) it: \(error.reason)")
     }
     return try decode(data, name: path)
@@ -53,7 +53,7 @@ extension IndexedPNG {
           + "of \(depth) bits\(header[12] == 0 ? "" : ", interlaced")",
         remedy: "write one class for each pixel as an indexed PNG")
     }
-    guard width > 0, height > 0, width <= ImageFile.maximumPixels, height <= ImageFile.maximumPixels / width else {
+    guard width > 0, height > 0, width <= ImageCodec.maximumPixels, height <= ImageCodec.maximumPixels / width else {
       throw ImageError(.tooLarge, name, "\(width) x \(height) pixels")
     }
     let stride = (width * depth + 7) / 8

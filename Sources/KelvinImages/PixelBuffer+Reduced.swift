@@ -15,7 +15,7 @@ extension PixelBuffer {
     }
     let (wide, high) = orientation.swapsAxes ? (height, width) : (width, height)
     let target: PixelFormat = format == .gray8 ? .gray8 : .rgb8
-    guard let count = Self.byteCount(wide, high, target), count <= ImageFile.maximumPixels * 4 else {
+    guard let count = Self.byteCount(wide, high, target), count <= ImageCodec.maximumPixels * 4 else {
       throw ImageError(.tooLarge, "pixels", "\(width) x \(height) is not a size to reduce an image to")
     }
     let columns = Self.spans(self.width, wide, taps)

@@ -44,7 +44,7 @@ extension PixelBuffer {
     width: Int, height: Int, _ cropAndScale: ImageCropAndScale = .scaleToFill, orientation: ImageOrientation = .up
   ) throws(ImageError) -> PixelBuffer {
     let target: PixelFormat = format.isGray ? .gray8 : .rgb8
-    guard let count = Self.byteCount(width, height, target), count <= ImageFile.maximumPixels * 4 else {
+    guard let count = Self.byteCount(width, height, target), count <= ImageCodec.maximumPixels * 4 else {
       throw ImageError(.tooLarge, "pixels", "\(width) x \(height) is not a size to scale an image to")
     }
     let sampler = ImageSampler(

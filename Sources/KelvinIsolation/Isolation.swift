@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// ```swift
 /// Isolation.standard = .worker
-/// let image = try ImageFile.decode(path: "from-a-stranger.heic")
+/// let image = try ImageCodec.decode(path: "from-a-stranger.heic")
 /// ```
 ///
 /// The worker is the program `kelvin`: the file that the environment variable `KELVIN_PROGRAM` names, else a file

@@ -67,11 +67,11 @@ private let scene = "\(folder)/scene.png"
     let answers = try detect([Self.pipeline] + copies + ["--output-dir", "\(target.path)/out"])
     let paths = answers.compactMap { $0["drawing"]?.text }
     #expect(paths == ["photo", "photo_2"].map { "\(target.path)/out/\($0).objects.png" })
-    let (drawn, plain) = (try ImageFile.decode(path: paths[0]).pixels, try ImageFile.decode(path: scene).pixels)
+    let (drawn, plain) = (try ImageCodec.decode(path: paths[0]).pixels, try ImageCodec.decode(path: scene).pixels)
     #expect(drawn.width == plain.width && drawn.height == plain.height && drawn.bytes != plain.bytes)
     #expect(TemporaryFolder.read(paths[0]) == TemporaryFolder.read(paths[1]))
     let turned = try detect([Self.pipeline, scene, "--orientation", "6", "--output-dir", "\(target.path)/turned"])
-    let upright = try ImageFile.decode(path: try #require(turned[0]["drawing"]?.text)).pixels
+    let upright = try ImageCodec.decode(path: try #require(turned[0]["drawing"]?.text)).pixels
     #expect(upright.width == plain.height && upright.height == plain.width)
   }
 
@@ -108,7 +108,7 @@ private let scene = "\(folder)/scene.png"
     let arguments = ["\(folder)/Heads/yolov5.onnx", scene, "--head", "\(folder)/Heads/yolox.json"]
     let result = Kelvin.run(["detect"] + arguments + ["--output-dir", target.path])
     #expect(result.status == 0 && result.output.contains("—"), "\(result)")
-    #expect(try ImageFile.decode(path: "\(target.path)/scene.objects.png").pixels.width == 48)
+    #expect(try ImageCodec.decode(path: "\(target.path)/scene.objects.png").pixels.width == 48)
   }
 
   @Test func classNamesAreEscapedForTerminals() throws {
@@ -159,9 +159,9 @@ private let scene = "\(folder)/scene.png"
         #expect(abs((joint["location"]?["y"]?.number ?? 0) - (1 - y / 32)) < 1e-6)
       }
     }
-    let drawn = try ImageFile.decode(path: try #require(answer["drawing"]?.text)).pixels
+    let drawn = try ImageCodec.decode(path: try #require(answer["drawing"]?.text)).pixels
     #expect(answer["drawing"]?.text == "\(target.path)/scene.poses.png")
-    let plain = try ImageFile.decode(path: scene).pixels
+    let plain = try ImageCodec.decode(path: scene).pixels
     #expect(drawn.width == plain.width && drawn.bytes != plain.bytes)
   }
 

@@ -45,7 +45,7 @@ import Testing
           "0-background", "2-class_2", "1-red_thing", "3-blue_thing",
         ].map { "\(output)/scene.\($0).mask.png" })
     for entry in classes {
-      let mask = try ImageFile.decode(path: try #require(entry["mask"]?.text)).pixels
+      let mask = try ImageCodec.decode(path: try #require(entry["mask"]?.text)).pixels
       let inside = stride(from: 0, to: mask.bytes.count, by: 3).filter { mask.bytes[$0] == 255 }.count
       #expect((mask.width, mask.height) == (48, 32) && Double(inside) == entry["pixels"]?.number)
       #expect(mask.bytes.allSatisfy { $0 == 0 || $0 == 255 })
@@ -142,7 +142,7 @@ import Testing
     func size(_ level: Int) throws -> (Int, PixelBuffer) {
       let arguments = [Self.scene, "--output-dir", target.path, "--write", "overlay", "--png-level", "\(level)"]
       let path = try #require(try documents(arguments)[0]["overlay"]?.text)
-      return (TemporaryFolder.read(path).count, try ImageFile.decode(path: path).pixels)
+      return (TemporaryFolder.read(path).count, try ImageCodec.decode(path: path).pixels)
     }
     let (plain, small) = (try size(0), try size(9))
     #expect(small.0 * 4 < plain.0 && small.1 == plain.1)
@@ -164,7 +164,7 @@ import Testing
   func mapsFollowTheEXIFOrientation() throws {
     let paths = (1...8).map { SharedFiles.path("images/exif/Portrait_\($0).jpg") }
     let results = try documents(paths + ["--output-dir", target.path])
-    let maps = try results.map { try ImageFile.decode(path: try #require($0["labelMap"]?.text)).pixels }
+    let maps = try results.map { try ImageCodec.decode(path: try #require($0["labelMap"]?.text)).pixels }
     for (map, result) in zip(maps, results) {
       #expect((map.width, map.height) == (1200, 1800))
       #expect((result["width"]?.number, result["height"]?.number) == (1200, 1800))

@@ -33,7 +33,7 @@ private let folder = "\(Kelvin.root)/Tests/Vision"
   private func rows(_ path: String) throws -> [String] {
     let file = TemporaryFolder.read(path)
     let palette = chunk("PLTE", file)
-    let pixels = try ImageFile.decode(file, name: path).pixels
+    let pixels = try ImageCodec.decode(file, name: path).pixels
     return (0..<pixels.height).map { y in
       (0..<pixels.width).map { x in
         let color = Array(pixels.bytes[(y * pixels.width + x) * 3..<(y * pixels.width + x) * 3 + 3])
@@ -108,8 +108,8 @@ private let folder = "\(Kelvin.root)/Tests/Vision"
 
   @Test func overlayShowsImageClassesAndLegend() throws {
     let result = try segment([Self.package, Self.scene])[0]
-    let overlay = try ImageFile.decode(path: try #require(result["overlay"]?.text)).pixels
-    let scene = try ImageFile.decode(path: Self.scene).pixels
+    let overlay = try ImageCodec.decode(path: try #require(result["overlay"]?.text)).pixels
+    let scene = try ImageCodec.decode(path: Self.scene).pixels
     #expect(overlay.width >= scene.width)
     // Four classes, a line each, and a margin.
     #expect(overlay.height >= scene.height + 4 * 13)

@@ -16,13 +16,13 @@ extension FuzzTarget {
 
   static let images = [
     FuzzTarget("headers", ImageError.self, longest: 2048, seeds: Seeds.images) { bytes in
-      _ = try ImageFile.headers(bytes, name: "image", maximumPixels: mostPixels)
+      _ = try ImageCodec.headers(bytes, name: "image", maximumPixels: mostPixels)
     },
     FuzzTarget("image", ImageError.self, longest: 2048, trials: 100, seeds: Seeds.images) { bytes in
-      _ = try ImageFile.decode(bytes, name: "image", maximumPixels: mostPixels)
+      _ = try ImageCodec.decode(bytes, name: "image", maximumPixels: mostPixels)
     },
     FuzzTarget("bmp", ImageError.self, longest: 2048, seeds: Seeds.files([".bmp"], in: "Tests/Images/files")) { bytes in
-      _ = try ImageFile.decode(bytes, name: "image", maximumPixels: mostPixels)
+      _ = try ImageCodec.decode(bytes, name: "image", maximumPixels: mostPixels)
     },
     // The label map of an image of `SegmentedImages`.
     FuzzTarget(

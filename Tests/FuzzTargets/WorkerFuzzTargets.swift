@@ -35,7 +35,7 @@ extension FuzzTarget {
   private static func answer(_ service: WorkerService) {
     while case let request = service.receive(), !request.fields.isEmpty {
       switch request[0] {
-      case "image": ImageFile.decode(for: service, request)
+      case "image": ImageCodec.decode(for: service, request)
       case "model":
         readModel(for: service, request)
         fallthrough

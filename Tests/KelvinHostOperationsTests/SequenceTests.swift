@@ -46,7 +46,7 @@ import Testing
 
   @Test func encodedImageBecomesPixels() throws {
     let colors: [UInt8] = [255, 0, 0, 0, 255, 0, 0, 0, 255, 10, 20, 30, 255, 255, 255, 0, 0, 0]
-    let file = try ImageFile.encode(PixelBuffer(width: 3, height: 2, format: .rgb8, bytes: colors))
+    let file = try ImageCodec.encode(PixelBuffer(width: 3, height: 2, format: .rgb8, bytes: colors))
     let bytes = HostValue.tensor(Tensor(TensorType(.uint8, [file.count]), Bytes(file)))
     func pixels(_ channels: ImageDecoding.Channels) throws -> Tensor? {
       tensor(try ImageDecoding(channels, input: "x", output: "y").run([bytes])[0])

@@ -19,11 +19,11 @@ import Testing
     return file + tables + rows
   }
 
-  private func pixels(_ file: [UInt8]) throws -> [UInt8] { try ImageFile.decode(file, name: "made.bmp").pixels.bytes }
+  private func pixels(_ file: [UInt8]) throws -> [UInt8] { try ImageCodec.decode(file, name: "made.bmp").pixels.bytes }
 
   private func reason(_ file: [UInt8]) -> String {
     do throws(ImageError) {
-      _ = try ImageFile.decode(file, name: "made.bmp")
+      _ = try ImageCodec.decode(file, name: "made.bmp")
       return "decoded"
     } catch { return error.reason }
   }
@@ -73,7 +73,7 @@ import Testing
       reason(bmp(2, -1, bits: 8, compression: 1, rows: [2, 0, 0, 1], palette: [0]))
         == "not a valid BMP file: its rows are run-length encoded, and cannot start at the top")
     #expect(reason(bmp(0, 5, bits: 24, rows: [])) == "not a valid BMP file: its size is 0 x 5 pixels")
-    #expect(reason(bmp(1, .min, bits: 24, rows: [0, 0, 0, 0])).contains("at most \(ImageFile.maximumPixels)"))
+    #expect(reason(bmp(1, .min, bits: 24, rows: [0, 0, 0, 0])).contains("at most \(ImageCodec.maximumPixels)"))
     #expect(reason(bmp(1, 1, bits: 24, compression: 4, rows: [])).contains("24 bits per pixel with compression 4"))
     #expect(reason(Array(bmp(1, 1, bits: 24, rows: [1, 2, 3]).prefix(40))).contains("ends inside its header"))
   }

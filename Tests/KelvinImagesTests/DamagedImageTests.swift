@@ -54,7 +54,7 @@ struct DamagedImageTests {
         let began = process.processorSeconds
         do throws(ImageError) {
           let limit = DamagedImageTests.maximumPixels
-          let pixels = try ImageFile.decode(mutant, name: name, maximumPixels: limit).pixels
+          let pixels = try ImageCodec.decode(mutant, name: name, maximumPixels: limit).pixels
           #expect(pixels.bytes.count == pixels.width * pixels.height * 3, "\(name)")
           #expect(pixels.width * pixels.height <= limit, "\(name)")
         } catch {

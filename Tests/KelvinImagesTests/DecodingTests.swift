@@ -5,7 +5,7 @@ import Testing
 struct DecodingTests {
   @Test(arguments: [PixelFormat.rgb8, .gray8]) func writtenImageIsReadBack(format: PixelFormat) throws {
     let image = try noise(37, 19, format, seed: 4)
-    let decoded = try ImageFile.decode(try ImageFile.encode(image), name: "made.png")
+    let decoded = try ImageCodec.decode(try ImageCodec.encode(image), name: "made.png")
     #expect(decoded.orientation == .up)
     #expect(decoded.pixels.format == .rgb8)
     let channels = format.channelCount
@@ -18,7 +18,7 @@ struct DecodingTests {
     let bytes: [UInt8] = [200, 100, 50, 255, 200, 100, 50, 0, 200, 100, 50, 128]
     for (format, order) in [(PixelFormat.rgba8, [0, 1, 2]), (.bgra8, [2, 1, 0])] {
       let image = try PixelBuffer(width: 3, height: 1, format: format, bytes: bytes)
-      let decoded = try ImageFile.decode(try ImageFile.encode(image), name: "made.png").pixels.bytes
+      let decoded = try ImageCodec.decode(try ImageCodec.encode(image), name: "made.png").pixels.bytes
       for (pixel, alpha) in [255, 0, 128].enumerated() {
         for c in 0..<3 {
           #expect(abs(Double(decoded[pixel * 3 + c]) - Double(bytes[order[c]]) * Double(alpha) / 255) <= 1)
@@ -29,33 +29,33 @@ struct DecodingTests {
 
   @Test func embeddedOrientationCanBeOverridden() throws {
     let image = try gradient(48, 32)
-    let jpeg = try ImageFile.encode(image, as: .jpeg(quality: 95))
-    let plain = try ImageFile.decode(jpeg, name: "plain")
+    let jpeg = try ImageCodec.encode(image, as: .jpeg(quality: 95))
+    let plain = try ImageCodec.decode(jpeg, name: "plain")
     #expect(plain.orientation == .up)
     #expect(meanDifference(plain.pixels, image) < 6)
     for orientation in ImageOrientation.allCases {
       let file = withExif(jpeg, orientation: orientation.rawValue)
-      let decoded = try ImageFile.decode(file, name: "turned")
+      let decoded = try ImageCodec.decode(file, name: "turned")
       #expect(decoded.orientation == orientation)
       #expect(decoded.pixels == plain.pixels)
       #expect(decoded.width == (orientation.swapsAxes ? 32 : 48))
-      #expect(try ImageFile.decode(file, name: "turned", orientation: .leftMirrored).orientation == .leftMirrored)
+      #expect(try ImageCodec.decode(file, name: "turned", orientation: .leftMirrored).orientation == .leftMirrored)
     }
-    #expect(try ImageFile.decode(withExif(jpeg, orientation: 9), name: "odd").orientation == .up)
+    #expect(try ImageCodec.decode(withExif(jpeg, orientation: 9), name: "odd").orientation == .up)
   }
 
   @Test func manyTasksDecodeTogether() async throws {
     let image = try noise(50, 40, .rgb8, seed: 9)
-    let file = try ImageFile.encode(image)
+    let file = try ImageCodec.encode(image)
     try await withThrowingTaskGroup(of: Bool.self) { group in
       for task in 0..<32 {
         group.addTask {
           if task % 4 == 3 {
             let cut = Array(file.prefix(200 + task))
-            do throws(ImageError) { _ = try ImageFile.decode(cut, name: "cut") } catch { return error.code == .corrupt }
+            do throws(ImageError) { _ = try ImageCodec.decode(cut, name: "cut") } catch { return error.code == .corrupt }
             return false
           }
-          return try ImageFile.decode(file, name: "whole").pixels == image
+          return try ImageCodec.decode(file, name: "whole").pixels == image
         }
       }
       for try await passed in group { #expect(passed) }
@@ -65,10 +65,10 @@ struct DecodingTests {
   @Test(.enabled(if: shared != nil, "no shared test material"), arguments: ["Landscape", "Portrait"])
   func allOrientationsGiveTheSameImage(kind: String) throws {
     let folder = try #require(shared) + "/images/exif/"
-    let first = try ImageFile.decode(path: folder + "\(kind)_1.jpg")
+    let first = try ImageCodec.decode(path: folder + "\(kind)_1.jpg")
     let upright = try first.pixels.resized(width: 96, height: 96)
     for number in 2...8 {
-      let decoded = try ImageFile.decode(path: folder + "\(kind)_\(number).jpg")
+      let decoded = try ImageCodec.decode(path: folder + "\(kind)_\(number).jpg")
       #expect(decoded.orientation.rawValue == number)
       #expect((decoded.width, decoded.height) == (first.width, first.height))
       let turned = try decoded.pixels.resized(width: 96, height: 96, orientation: decoded.orientation)
@@ -88,12 +88,12 @@ struct DecodingTests {
       ("odd/imagers_progressive_cat.jpg", 320, 240), ("odd/pillow_hopper_bad_exif.jpg", 500, 500),
       ("odd/sharp_Flag_of_the_Netherlands-16bit.png", 900, 600),
     ] {
-      let decoded = try ImageFile.decode(path: folder + file)
+      let decoded = try ImageCodec.decode(path: folder + file)
       #expect((decoded.width, decoded.height) == (width, height), "\(file)")
     }
-    let png = try ImageFile.decode(path: folder + "odd/pillow_hopper.png").pixels
+    let png = try ImageCodec.decode(path: folder + "odd/pillow_hopper.png").pixels
     for file in ["odd/pillow_hopper.bmp", "odd/pillow_hopper.jpg", "odd/pillow_hopper.webp", "odd/pillow_hopper.gif"] {
-      #expect(meanDifference(try ImageFile.decode(path: folder + file).pixels, png) < 8, "\(file)")
+      #expect(meanDifference(try ImageCodec.decode(path: folder + file).pixels, png) < 8, "\(file)")
     }
   }
 }

@@ -24,7 +24,7 @@ struct EncodingTests {
   @Test(arguments: ImageVectors.names) func decodedPixelsMatchPillow(name: String) throws {
     let expected = try ImageVectors.expected(name)
     guard ImageVectors.isReadable(name) else { return }
-    let decoded = try ImageFile.decode(path: ImageVectors.path(name))
+    let decoded = try ImageCodec.decode(path: ImageVectors.path(name))
     let upright = try decoded.pixels.oriented(decoded.orientation)
     let limit = Self.limits(name)
     let mean = meanDifference(upright, expected)
@@ -37,7 +37,7 @@ struct EncodingTests {
     let upright = try ImageVectors.expected("exif_1.jpg")
     for said in 1...8 {
       for given in ImageOrientation.allCases {
-        let decoded = try ImageFile.decode(path: ImageVectors.path("exif_\(said).jpg"), orientation: given)
+        let decoded = try ImageCodec.decode(path: ImageVectors.path("exif_\(said).jpg"), orientation: given)
         #expect(decoded.orientation == given)
         let turned = try decoded.pixels.oriented(given)
         #expect(meanDifference(turned, try upright.oriented(given)) < 1, "\(said), given \(given)")
@@ -48,7 +48,7 @@ struct EncodingTests {
   @Test func colorProfilesAreApplied() throws {
     for name in ["display_p3.png", "adobe_rgb.png", "prophoto.png"] {
       let unmanaged = try ImageVectors.expected("rgb.png")
-      let managed = try ImageFile.decode(path: ImageVectors.path(name)).pixels
+      let managed = try ImageCodec.decode(path: ImageVectors.path(name)).pixels
       #expect(meanDifference(managed, unmanaged) > 4, "\(name) would pass without its profile")
     }
   }

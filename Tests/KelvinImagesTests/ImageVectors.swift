@@ -43,7 +43,7 @@ enum ImageVectors {
   /// Whether a decoder for this file's format is installed: which ones libvips has is the distribution's choice.
   static func isReadable(_ name: String) -> Bool {
     do throws(ImageError) {
-      _ = try ImageFile.decode(path: path(name))
+      _ = try ImageCodec.decode(path: path(name))
       return true
     } catch {
       return !error.reason.contains("the installed libvips cannot read")

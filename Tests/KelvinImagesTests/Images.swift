@@ -51,7 +51,7 @@ func withExif(_ jpeg: [UInt8], orientation: Int) -> [UInt8] {
 /// Whether images can be decoded here, for tests that need it.
 let decoderMissing: ImageError? = {
   do throws(ImageError) {
-    try ImageFile.prepare()
+    try ImageCodec.prepare()
     return nil
   } catch {
     return error

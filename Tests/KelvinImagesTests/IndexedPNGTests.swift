@@ -25,7 +25,7 @@ import Testing
     let indices = Self.indices(width * height, seed: seed)
     let colors = Self.palette(256)
     let file = try IndexedPNG.encode(width: width, height: height, indices: indices, palette: colors)
-    let decoded = try ImageFile.decode(file, name: "indexed.png").pixels
+    let decoded = try ImageCodec.decode(file, name: "indexed.png").pixels
     #expect((decoded.width, decoded.height) == (width, height))
     let expected = indices.flatMap { [colors[Int($0)].red, colors[Int($0)].green, colors[Int($0)].blue] }
     #expect(decoded.bytes == expected, "seed \(seed)")

@@ -14,13 +14,13 @@ private func failure(_ body: () throws -> DecodedImage) -> ImageError? {
 
 @Suite struct InvalidImageTests {
   @Test func nonImageIsNamed() {
-    #expect(failure { try ImageFile.decode([], name: "none.png") }?.code == .corrupt)
-    let text = failure { try ImageFile.decode(Array("<svg/>, not pixels".utf8), name: "notes.txt") }
+    #expect(failure { try ImageCodec.decode([], name: "none.png") }?.code == .corrupt)
+    let text = failure { try ImageCodec.decode(Array("<svg/>, not pixels".utf8), name: "notes.txt") }
     #expect(text?.code == .unknownFormat)
     #expect(text?.description.contains("notes.txt") == true)
-    #expect(failure { try ImageFile.decode(path: "/nonexistent/photo.jpg") }?.code == .unreadable)
-    #expect(failure { try ImageFile.decode(path: "/") }?.code == .unreadable)
-    #expect(failure { try ImageFile.decode(path: "/dev/zero") }?.code == .unreadable)
+    #expect(failure { try ImageCodec.decode(path: "/nonexistent/photo.jpg") }?.code == .unreadable)
+    #expect(failure { try ImageCodec.decode(path: "/") }?.code == .unreadable)
+    #expect(failure { try ImageCodec.decode(path: "/dev/zero") }?.code == .unreadable)
   }
 
   @Test func pixelCountMustMatchTheSize() {
@@ -34,35 +34,35 @@ private func failure(_ body: () throws -> DecodedImage) -> ImageError? {
 
 @Suite(.enabled(if: decoderMissing == nil, "libvips is not installed"))
 struct InvalidImageFileTests {
-  @Test(arguments: [ImageFile.Encoding.png, .jpeg(quality: 80)])
-  func truncatedImageIsRefused(encoding: ImageFile.Encoding) throws {
-    let file = try ImageFile.encode(try noise(40, 30, .rgb8, seed: 5), as: encoding)
-    #expect(failure { try ImageFile.decode(file, name: "whole") } == nil)
+  @Test(arguments: [ImageCodec.Encoding.png, .jpeg(quality: 80)])
+  func truncatedImageIsRefused(encoding: ImageCodec.Encoding) throws {
+    let file = try ImageCodec.encode(try noise(40, 30, .rgb8, seed: 5), as: encoding)
+    #expect(failure { try ImageCodec.decode(file, name: "whole") } == nil)
     for length in stride(from: 16, to: file.count - 16, by: 97) {
-      #expect(failure { try ImageFile.decode(Array(file.prefix(length)), name: "cut") }?.code == .corrupt, "\(length)")
+      #expect(failure { try ImageCodec.decode(Array(file.prefix(length)), name: "cut") }?.code == .corrupt, "\(length)")
     }
   }
 
   @Test func missingDataIsDetectedDespiteAValidEnd() throws {
-    let file = try ImageFile.encode(try noise(64, 64, .rgb8, seed: 8), as: .jpeg(quality: 90))
+    let file = try ImageCodec.encode(try noise(64, 64, .rgb8, seed: 8), as: .jpeg(quality: 90))
     let cut = Array(file.prefix(file.count / 2)) + [0xff, 0xd9]
-    #expect(failure { try ImageFile.decode(cut, name: "cut.jpg") }?.code == .corrupt)
-    #expect(failure { try ImageFile.decode(file + [1, 2, 3], name: "long.jpg") } == nil)
+    #expect(failure { try ImageCodec.decode(cut, name: "cut.jpg") }?.code == .corrupt)
+    #expect(failure { try ImageCodec.decode(file + [1, 2, 3], name: "long.jpg") } == nil)
   }
 
   @Test func hugeImageIsRefusedFromItsHeader() throws {
-    var file = try ImageFile.encode(try noise(4, 4, .rgb8, seed: 6), as: .jpeg(quality: 80))
+    var file = try ImageCodec.encode(try noise(4, 4, .rgb8, seed: 6), as: .jpeg(quality: 80))
     let frame = try #require((2..<file.count - 9).first { file[$0] == 0xff && file[$0 + 1] == 0xc0 })
     for byte in frame + 5..<frame + 9 { file[byte] = 0xfe }
-    #expect(failure { try ImageFile.decode(file, name: "huge.jpg") }?.code == .tooLarge)
-    let small = try ImageFile.encode(try noise(9, 9, .rgb8, seed: 7))
-    #expect(failure { try ImageFile.decode(small, name: "small.png", maximumPixels: 80) }?.code == .tooLarge)
-    #expect(failure { try ImageFile.decode(small, name: "small.png", maximumPixels: 81) } == nil)
+    #expect(failure { try ImageCodec.decode(file, name: "huge.jpg") }?.code == .tooLarge)
+    let small = try ImageCodec.encode(try noise(9, 9, .rgb8, seed: 7))
+    #expect(failure { try ImageCodec.decode(small, name: "small.png", maximumPixels: 80) }?.code == .tooLarge)
+    #expect(failure { try ImageCodec.decode(small, name: "small.png", maximumPixels: 81) } == nil)
   }
 
-  @Test(arguments: [ImageFile.Encoding.png, .jpeg(quality: 80)])
-  func mutatedFilesAreDecodedOrRefused(encoding: ImageFile.Encoding) throws {
-    let file = try ImageFile.encode(try gradient(24, 17), as: encoding)
+  @Test(arguments: [ImageCodec.Encoding.png, .jpeg(quality: 80)])
+  func mutatedFilesAreDecodedOrRefused(encoding: ImageCodec.Encoding) throws {
+    let file = try ImageCodec.encode(try gradient(24, 17), as: encoding)
     var refused = 0
     for seed in Tier.seeds(60, of: 300) {
       var random = SeededGenerator(seed: UInt64(truncatingIfNeeded: seed))
@@ -78,7 +78,7 @@ struct InvalidImageFileTests {
         if mutant.isEmpty { break }
       }
       do throws(ImageError) {
-        let decoded = try ImageFile.decode(mutant, name: "seed \(seed)", maximumPixels: 1 << 20)
+        let decoded = try ImageCodec.decode(mutant, name: "seed \(seed)", maximumPixels: 1 << 20)
         let (pixels, count) = (decoded.pixels, decoded.pixels.bytes.count)
         #expect(count == pixels.width * pixels.height * 3, "seed \(seed)")
       } catch {
@@ -98,7 +98,7 @@ struct InvalidImageFileTests {
     ])
   func brokenFilesAreNamed(file: String) throws {
     let path = try #require(shared) + "/images/odd/" + file
-    let error = try #require(failure { try ImageFile.decode(path: path) })
+    let error = try #require(failure { try ImageCodec.decode(path: path) })
     #expect(error.code == .corrupt)
     #expect(error.description.contains(file))
   }

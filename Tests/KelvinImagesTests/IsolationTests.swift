@@ -32,9 +32,9 @@ struct IsolationTests {
     let pool = WorkerPool()
     for name in Self.files {
       let path = "\(Self.folder)/\(name)"
-      let expected = Self.outcome { () throws(ImageError) in try ImageFile.decode(path: path) }
+      let expected = Self.outcome { () throws(ImageError) in try ImageCodec.decode(path: path) }
       let file = try OpenFile(path)
-      #expect(Self.outcome { () throws(ImageError) in try ImageFile.decode(file, in: pool) } == expected, "\(name)")
+      #expect(Self.outcome { () throws(ImageError) in try ImageCodec.decode(file, in: pool) } == expected, "\(name)")
     }
     #expect(pool.idleProcesses.count == 1)
   }
@@ -42,13 +42,13 @@ struct IsolationTests {
   @Test func optionsAndErrorsArriveFromTheWorker() throws {
     let (folder, pool) = (TemporaryFolder(), WorkerPool())
     let file = try OpenFile("\(Self.folder)/baseline.jpg")
-    #expect(try ImageFile.decode(file, in: pool, orientation: .left).orientation == .left)
-    #expect(throws: ImageError.self) { try ImageFile.decode(file, in: pool, maximumPixels: 4) }
+    #expect(try ImageCodec.decode(file, in: pool, orientation: .left).orientation == .left)
+    #expect(throws: ImageError.self) { try ImageCodec.decode(file, in: pool, maximumPixels: 4) }
     for (name, bytes) in [("empty", []), ("odd", Array("not an image".utf8)), ("cut.png", [0x89, 0x50, 0x4e, 0x47])] {
       let path = folder.write(bytes, name)
-      let expected = Self.outcome { () throws(ImageError) in try ImageFile.decode(path: path) }
+      let expected = Self.outcome { () throws(ImageError) in try ImageCodec.decode(path: path) }
       let odd = try OpenFile(path)
-      #expect(Self.outcome { () throws(ImageError) in try ImageFile.decode(odd, in: pool) } == expected)
+      #expect(Self.outcome { () throws(ImageError) in try ImageCodec.decode(odd, in: pool) } == expected)
     }
     #expect(pool.idleProcesses.count == 1)
   }
@@ -64,10 +64,10 @@ struct IsolationTests {
   @Test func killedWorkerIsReplaced() throws {
     let pool = WorkerPool()
     let file = try OpenFile("\(Self.folder)/color.bmp")
-    let image = try ImageFile.decode(file, in: pool)
+    let image = try ImageCodec.decode(file, in: pool)
     let killed = try #require(pool.idleProcesses.first)
     kill(killed, SIGKILL)
-    #expect(try ImageFile.decode(file, in: pool) == image)
+    #expect(try ImageCodec.decode(file, in: pool) == image)
     #expect(pool.idleProcesses.count == 1 && pool.idleProcesses != [killed])
   }
 
@@ -76,21 +76,21 @@ struct IsolationTests {
     let failure = #expect(throws: WorkerFailure.self) { try Self.fault("crash", pool) }
     #expect(failure?.kind == .crashed && failure?.reason.contains("Aborted") == true, "\(String(describing: failure))")
     #expect(pool.idleProcesses.isEmpty)
-    _ = try ImageFile.decode(try OpenFile("\(Self.folder)/color.bmp"), in: pool)
+    _ = try ImageCodec.decode(try OpenFile("\(Self.folder)/color.bmp"), in: pool)
   }
 
   @Test(.boundsAddresses) func memoryLimitEndsTheWorker() throws {
     let pool = WorkerPool(Self.limits { $0.memoryBytes = 200 << 20 })
     let failure = #expect(throws: WorkerFailure.self) { try Self.fault("memory", pool) }
     #expect(failure?.kind == .limit && failure?.reason.contains("200 MiB") == true, "\(String(describing: failure))")
-    _ = try ImageFile.decode(try OpenFile("\(Self.folder)/color.bmp"), in: pool)
+    _ = try ImageCodec.decode(try OpenFile("\(Self.folder)/color.bmp"), in: pool)
   }
 
   @Test(.boundsAddresses) func imageLargerThanTheMemoryGivesAnErrorWithItsName() throws {
     let folder = TemporaryFolder()
-    let path = folder.write(try ImageFile.encode(try gradient(4096, 2048)), "large.png")
+    let path = folder.write(try ImageCodec.encode(try gradient(4096, 2048)), "large.png")
     let pool = WorkerPool(Self.limits { $0.memoryBytes = 1 << 20 })
-    let error = #expect(throws: ImageError.self) { try ImageFile.decode(try OpenFile(path), in: pool) }
+    let error = #expect(throws: ImageError.self) { try ImageCodec.decode(try OpenFile(path), in: pool) }
     #expect(error?.description.contains(path) == true)
   }
 
@@ -106,7 +106,7 @@ struct IsolationTests {
       setenv("KELVIN_PROGRAM", program, 1)
       Isolation.standard = .worker
       let error = #expect(throws: ImageError.self) {
-        try ImageFile.decode(path: "\(Self.folder)/color.bmp")
+        try ImageCodec.decode(path: "\(Self.folder)/color.bmp")
       }
       #expect(error?.code == .decoderMissing && error?.reason.contains(program) == true && error?.remedy != nil)
     }
@@ -119,7 +119,7 @@ struct IsolationTests {
       let program = folder.writeWorker(answers: ["failed\\000seccomp: not implemented\\000use another kernel"])
       setenv("KELVIN_PROGRAM", program, 1)
       let file = try OpenFile("\(Self.folder)/color.bmp")
-      let error = #expect(throws: ImageError.self) { try ImageFile.decode(file, in: WorkerPool()) }
+      let error = #expect(throws: ImageError.self) { try ImageCodec.decode(file, in: WorkerPool()) }
       #expect(error?.code == .decoderMissing && error?.reason == "seccomp: not implemented")
       #expect(error?.remedy == "use another kernel")
     }
@@ -137,7 +137,7 @@ struct IsolationTests {
       setenv("KELVIN_PROGRAM", folder.writeWorker(answers: ["ready\\0001", answer]), 1)
       let file = try OpenFile("\(Self.folder)/color.bmp")
       let pool = WorkerPool()
-      let error = #expect(throws: ImageError.self) { try ImageFile.decode(file, in: pool) }
+      let error = #expect(throws: ImageError.self) { try ImageCodec.decode(file, in: pool) }
       #expect(error?.code == .corrupt && error?.reason.contains("answer is invalid") == true)
       #expect(pool.idleProcesses.isEmpty)
     }
@@ -147,11 +147,11 @@ struct IsolationTests {
     await #expect(processExitsWith: .success) {
       Isolation.standard = .worker
       let bytes = TemporaryFolder.read("\(Self.folder)/color.bmp")
-      let first = try ImageFile.decode(path: "\(Self.folder)/color.bmp")
+      let first = try ImageCodec.decode(path: "\(Self.folder)/color.bmp")
       let before = OwnProcess().descriptorCount
       for _ in 0..<100 {
-        #expect(try ImageFile.decode(path: "\(Self.folder)/color.bmp") == first)
-        #expect(try ImageFile.decode(bytes) == first)
+        #expect(try ImageCodec.decode(path: "\(Self.folder)/color.bmp") == first)
+        #expect(try ImageCodec.decode(bytes) == first)
       }
       #expect(OwnProcess().descriptorCount == before)
       #expect(WorkerPool.standard.idleProcesses.count == 1)

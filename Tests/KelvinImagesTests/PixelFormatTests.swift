@@ -119,13 +119,13 @@ import Testing
   func imagesOfAnyFormatAreWrittenAsFiles(format: PixelFormat) throws {
     let image = try noise(6, 4, format, seed: 8)
     guard let alpha = format.alphaOffset else {
-      let read = try ImageFile.decode(ImageFile.encode(image))
+      let read = try ImageCodec.decode(ImageCodec.encode(image))
       return #expect(read.pixels == image.inRGB)
     }
     // An image is composed on black where it is read.
     var bytes = image.bytes
     for pixel in stride(from: alpha, to: bytes.count, by: 4) { bytes[pixel] = 255 }
     let opaque = try PixelBuffer(width: 6, height: 4, format: format, bytes: bytes)
-    #expect(try ImageFile.decode(ImageFile.encode(opaque)).pixels == opaque.inRGB)
+    #expect(try ImageCodec.decode(ImageCodec.encode(opaque)).pixels == opaque.inRGB)
   }
 }

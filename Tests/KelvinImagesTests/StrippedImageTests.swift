@@ -42,8 +42,8 @@ struct StrippedImageTests {
   @Test func textChunksTakeNoMemory() async {
     await #expect(processExitsWith: .success) {
       let process = OwnProcess()
-      let plain = try ImageFile.encode(try noise(16, 16, .rgb8, seed: 1))
-      _ = try ImageFile.decode(plain, name: "plain")
+      let plain = try ImageCodec.encode(try noise(16, 16, .rgb8, seed: 1))
+      _ = try ImageCodec.decode(plain, name: "plain")
       let bomb = StrippedImageTests.bomb(30_000)
       var chunks: [UInt8] = []
       for index in 0..<60 {
@@ -52,8 +52,8 @@ struct StrippedImageTests {
       }
       let file = StrippedImageTests.png(plain, with: chunks)
       let before = process.peakByteCount
-      let decoded = try ImageFile.decode(file, name: "text.png")
-      #expect(try decoded.pixels == ImageFile.decode(plain, name: "plain").pixels)
+      let decoded = try ImageCodec.decode(file, name: "text.png")
+      #expect(try decoded.pixels == ImageCodec.decode(plain, name: "plain").pixels)
       #expect(process.peakByteCount - before < 16 << 20, "\(process.peakByteCount - before)")
     }
   }
@@ -63,8 +63,8 @@ struct StrippedImageTests {
     await #expect(processExitsWith: .success) { [kind] in
       let process = OwnProcess()
       let image = try noise(16, 16, .rgb8, seed: 2)
-      let plain = try ImageFile.encode(image, as: kind == "png" ? .png : .jpeg(quality: 90))
-      _ = try ImageFile.decode(plain, name: "plain")
+      let plain = try ImageCodec.encode(image, as: kind == "png" ? .png : .jpeg(quality: 90))
+      _ = try ImageCodec.decode(plain, name: "plain")
       var template = Array("/tmp/kelvin-image-XXXXXX".utf8CString)
       let descriptor = mkstemp(&template)
       let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -88,7 +88,7 @@ struct StrippedImageTests {
       #expect(ftruncate(descriptor, 1 << 30) == 0)
       file = []
       let before = process.peakByteCount
-      #expect(try ImageFile.decode(path: path).pixels == ImageFile.decode(plain, name: "plain").pixels)
+      #expect(try ImageCodec.decode(path: path).pixels == ImageCodec.decode(plain, name: "plain").pixels)
       #expect(process.residentByteCount - before < 16 << 20)
       #expect(
         process.peakByteCount - before < (kind == "png" ? 16 << 20 : 32 << 20), "\(process.peakByteCount - before)")
@@ -96,21 +96,21 @@ struct StrippedImageTests {
   }
 
   @Test func tooMuchDataForTheImageSizeIsRefused() throws {
-    let plain = try ImageFile.encode(try noise(4, 4, .rgb8, seed: 3))
+    let plain = try ImageCodec.encode(try noise(4, 4, .rgb8, seed: 3))
     let many = StrippedImageTests.png(
       plain, with: (0..<90).flatMap { _ in Self.chunk("IDAT", [UInt8](repeating: 0, count: 1 << 16)) })
     let profile = StrippedImageTests.png(plain, with: Self.chunk("iCCP", [UInt8](repeating: 0, count: 5 << 20)))
     for file in [many, profile] {
-      let error = #expect(throws: ImageError.self) { try ImageFile.decode(file, name: "fat.png") }
+      let error = #expect(throws: ImageError.self) { try ImageCodec.decode(file, name: "fat.png") }
       #expect(error?.code == .tooLarge, "\(String(describing: error))")
     }
   }
 
   @Test func tooLargeImageIsRefusedFromItsHeader() throws {
-    let plain = try ImageFile.encode(try noise(9, 9, .rgb8, seed: 7))
+    let plain = try ImageCodec.encode(try noise(9, 9, .rgb8, seed: 7))
     // Bytes after the header are not read.
     let error = #expect(throws: ImageError.self) {
-      try ImageFile.decode(Array(plain.prefix(33)) + [1, 2, 3], name: "h.png", maximumPixels: 80)
+      try ImageCodec.decode(Array(plain.prefix(33)) + [1, 2, 3], name: "h.png", maximumPixels: 80)
     }
     #expect(error?.code == .tooLarge)
     let gif = Array("GIF89a".utf8) + [0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0x3B]
@@ -118,7 +118,7 @@ struct StrippedImageTests {
       Array("RIFF".utf8) + [22, 0, 0, 0] + Array("WEBPVP8X".utf8) + [10, 0, 0, 0, 0, 0, 0, 0]
       + [0xFE, 0xFF, 0, 0xFE, 0xFF, 0]
     for file in [gif, webp] {
-      let error = #expect(throws: ImageError.self) { try ImageFile.decode(file, name: "h") }
+      let error = #expect(throws: ImageError.self) { try ImageCodec.decode(file, name: "h") }
       #expect(error?.code == .tooLarge, "\(String(describing: error))")
     }
   }
@@ -128,8 +128,8 @@ struct StrippedImageTests {
     // must change none of them.
     for name in ImageVectors.names {
       let bytes = ImageVectors.bytes(ImageVectors.path(name))
-      let whole = try? ImageFile.decode(bytes, name: name)
-      let path = try? ImageFile.decode(path: ImageVectors.path(name))
+      let whole = try? ImageCodec.decode(bytes, name: name)
+      let path = try? ImageCodec.decode(path: ImageVectors.path(name))
       #expect(whole?.pixels == path?.pixels && whole?.orientation == path?.orientation, "\(name)")
     }
   }
@@ -139,10 +139,10 @@ struct StrippedImageTests {
     var gif = Array("GIF89a".utf8) + [2, 0, 2, 0, 0x80, 0, 0, 255, 0, 0, 0, 0, 255]
     let frame: [UInt8] = [0x21, 0xF9, 4, 0, 1, 0, 0, 0, 0x2C, 0, 0, 0, 0, 2, 0, 2, 0, 0, 2, 2, 0x84, 0x51, 0]
     for _ in 0..<frames { gif += frame }
-    let decoded = try ImageFile.decode(gif + [0x3B], name: "many.gif")
+    let decoded = try ImageCodec.decode(gif + [0x3B], name: "many.gif")
     #expect(decoded.width == 2 && decoded.height == 2)
     #expect(
-      try decoded.pixels == ImageFile.decode(Array(gif.prefix(19 + frame.count)) + [0x3B], name: "one.gif").pixels)
+      try decoded.pixels == ImageCodec.decode(Array(gif.prefix(19 + frame.count)) + [0x3B], name: "one.gif").pixels)
   }
 
   /// More segments, chunks, blocks or strips than any image needs, each of which takes time.
@@ -150,7 +150,7 @@ struct StrippedImageTests {
     let count = (1 << 18) + 1
     func many(_ part: [UInt8]) -> [UInt8] { Array(repeatElement(part, count: count).joined()) }
     let image = try noise(4, 4, .rgb8, seed: 4)
-    let (png, jpeg) = (try ImageFile.encode(image), try ImageFile.encode(image, as: .jpeg(quality: 90)))
+    let (png, jpeg) = (try ImageCodec.encode(image), try ImageCodec.encode(image, as: .jpeg(quality: 90)))
     let webP = Array("RIFF".utf8) + [0, 0, 0, 0] + Array("WEBP".utf8)
     var tiff = TIFFFile()
     tiff.entry(256, 4)
@@ -162,7 +162,7 @@ struct StrippedImageTests {
       ("webp", webP + many(Array("JUNK".utf8) + [0, 0, 0, 0])),
       ("gif", Array("GIF89a".utf8) + [2, 0, 2, 0, 0, 0, 0] + many([0x21, 0xFE, 0])), ("tiff", tiff.bytes),
     ] {
-      let error = #expect(throws: ImageError.self) { try ImageFile.decode(file, name: name) }
+      let error = #expect(throws: ImageError.self) { try ImageCodec.decode(file, name: name) }
       #expect(error?.code == .tooLarge, "\(String(describing: error))")
       #expect(error?.reason == "it has more than 262144 parts, the most that are read", "\(name)")
     }
@@ -183,7 +183,7 @@ struct StrippedImageTests {
 
   /// TIFF's first way with JPEG has the tables apart from the pixels: in a stream, or one by one.
   @Test(arguments: [true, false]) func oldStyleJPEGTablesInTIFFAreKept(isStream: Bool) throws {
-    let jpeg = try ImageFile.encode(try noise(16, 16, .gray8, seed: 5), as: .jpeg(quality: 95))
+    let jpeg = try ImageCodec.encode(try noise(16, 16, .gray8, seed: 5), as: .jpeg(quality: 95))
     let (segments, scan) = Self.segments(jpeg)
     var tiff = TIFFFile()
     for (tag, value) in [(256, 16), (257, 16), (258, 8), (259, 6), (262, 1), (277, 1), (278, 16), (284, 1)] {
@@ -219,14 +219,14 @@ struct StrippedImageTests {
       }
     }
     tiff.entry(279, jpeg.count - scan, type: 4)
-    let decoded = try ImageFile.decode(tiff.bytes, name: "old.tiff").pixels.bytes
-    let expected = try ImageFile.decode(jpeg, name: "new.jpg").pixels.bytes
+    let decoded = try ImageCodec.decode(tiff.bytes, name: "old.tiff").pixels.bytes
+    let expected = try ImageCodec.decode(jpeg, name: "new.jpg").pixels.bytes
     #expect(decoded.count == expected.count)
     let differences = zip(decoded, expected).map { abs(Int($0) - Int($1)) }
     #expect((differences.max() ?? 0) <= 2, "\(decoded.prefix(24)) against \(expected.prefix(24))")
     // The same in a colour space that decoders get wrong.
     tiff.replace(262, 6)
-    let error = #expect(throws: ImageError.self) { try ImageFile.decode(tiff.bytes, name: "old.tiff") }
+    let error = #expect(throws: ImageError.self) { try ImageCodec.decode(tiff.bytes, name: "old.tiff") }
     #expect(error?.code == .unknownFormat && error?.reason.contains("old style of JPEG") == true)
   }
 
@@ -251,9 +251,9 @@ struct StrippedImageTests {
       let folder = TemporaryFolder()
       let path = folder.write(bytes, "over.tiff")
       #expect(truncate(path, off_t(metadata + (2 << 20))) == 0)
-      _ = try ImageFile.decode(try ImageFile.encode(try noise(4, 4, .gray8, seed: 1)), name: "plain")
+      _ = try ImageCodec.decode(try ImageCodec.encode(try noise(4, 4, .gray8, seed: 1)), name: "plain")
       let before = process.peakByteCount
-      #expect(try ImageFile.decode(path: path).pixels.bytes == [UInt8](repeating: 100, count: 48))
+      #expect(try ImageCodec.decode(path: path).pixels.bytes == [UInt8](repeating: 100, count: 48))
       #expect(process.peakByteCount - before < 32 << 20, "\(process.peakByteCount - before)")
     }
   }

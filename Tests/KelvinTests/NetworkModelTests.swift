@@ -60,7 +60,7 @@ struct NetworkModelTests {
     let (width, height) = (try #require(expected.width), try #require(expected.height))
     var bytes: [UInt8] = []
     if let photo = expected.photo {
-      let decoded = try ImageFile.decode(path: SharedFiles.path(photo.file))
+      let decoded = try ImageCodec.decode(path: SharedFiles.path(photo.file))
       #expect(decoded.pixels.format == .rgb8)
       decoded.pixels.withPixels { view in
         for row in photo.top..<photo.top + height {

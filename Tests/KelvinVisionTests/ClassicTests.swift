@@ -70,7 +70,7 @@ import Testing
     let seven = Self.nine.deletingLastPathComponent().appending(path: "7_0043.png")
     try handler.perform([request], onImageData: try Data(contentsOf: seven))
     #expect(top() == "seven")
-    let pixels = try ImageFile.decode(path: Self.nine.path).pixels
+    let pixels = try ImageCodec.decode(path: Self.nine.path).pixels
     try handler.perform([request], on: pixels)
     let upright = try #require(request.results as? [VNClassificationObservation])
     try handler.perform([request], on: pixels.oriented(.down), orientation: .down)
@@ -85,7 +85,7 @@ import Testing
     let options: [VNImageOption: Any] = [
       .properties: ["Orientation": 1], .cameraIntrinsics: [Float](repeating: 0, count: 9),
     ]
-    let pixels = try ImageFile.decode(path: Self.nine.path).pixels
+    let pixels = try ImageCodec.decode(path: Self.nine.path).pixels
     for handler in [
       VNImageRequestHandler(url: Self.nine, options: options),
       VNImageRequestHandler(data: try Data(contentsOf: Self.nine), orientation: .up, options: options),

@@ -75,7 +75,7 @@ import Testing
     var request = try DetectionRequest(model: try await model("yolov8"), head: try head("yolov8"))
     // As such models are trained: with bars.
     #expect(request.cropAndScaleAction == .scaleToFit)
-    let image = try ImageFile.decode(path: VisionFixture.scene.path).pixels
+    let image = try ImageCodec.decode(path: VisionFixture.scene.path).pixels
     let cases = try #require(Self.expected).placed
     #expect(cases.count == 10)
     for item in cases {

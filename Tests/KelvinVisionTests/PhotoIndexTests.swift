@@ -208,7 +208,7 @@ import Testing
   }
 
   private func put(_ name: String, _ left: [UInt8], _ right: [UInt8]) throws {
-    folder.write(try ImageFile.encode(try Self.halves(left, right), as: .png), name)
+    folder.write(try ImageCodec.encode(try Self.halves(left, right), as: .png), name)
   }
 
   private func fill() throws {
@@ -224,7 +224,7 @@ import Testing
     try fill()
     try await index.update(with: model)
     #expect(try index.search(PhotoQuery("green")).matches.first?.path == "green.png")
-    let probe = folder.write(try ImageFile.encode(try Self.halves([250, 0, 0], [0, 0, 250]), as: .png), ".probe.png")
+    let probe = folder.write(try ImageCodec.encode(try Self.halves([250, 0, 0], [0, 0, 250]), as: .png), ".probe.png")
     let found = try index.search(PhotoQuery(), like: URL(filePath: probe)) { settings throws(VisionError) in
       #expect(settings.normalization == .unit && settings.embedding == "embedding")
       #expect(settings.labels == ["red", "green", "blue"])

@@ -22,7 +22,7 @@ import Testing
   @Test(arguments: [("segmenter.mlpackage", nil), ("segmenter.onnx", PixelNormalization.unit)])
   func everyPixelHasItsClass(file: String, normalization: PixelNormalization?) async throws {
     var request = try SegmentationRequest(model: try await model(file), normalization: normalization)
-    let image = try ImageFile.decode(path: VisionFixture.scene.path).pixels
+    let image = try ImageCodec.decode(path: VisionFixture.scene.path).pixels
     for item in try #require(VisionFixture.expected).segment {
       guard let action = Self.rules[item.rule], let orientation = ImageOrientation(rawValue: item.orientation) else {
         continue
@@ -44,7 +44,7 @@ import Testing
     var request = try SegmentationRequest(model: try await model("segmenter.mlpackage"))
     request.cropAndScaleAction = rule
     request.regionOfInterest = NormalizedRect(x: 0, y: 0.5, width: 0.5, height: 0.25)
-    let image = try ImageFile.decode(path: VisionFixture.scene.path).pixels
+    let image = try ImageCodec.decode(path: VisionFixture.scene.path).pixels
     let seen = try await request.perform(on: image)
     for y in 0..<seen.height {
       for x in 0..<seen.width {
@@ -60,11 +60,11 @@ import Testing
 
   @Test func overlayRequiresTheSegmentedImage() async throws {
     let request = try SegmentationRequest(model: try await model("segmenter.mlpackage"))
-    let image = try ImageFile.decode(path: VisionFixture.scene.path).pixels
+    let image = try ImageCodec.decode(path: VisionFixture.scene.path).pixels
     let seen = try await request.perform(on: image)
     let overlay = try seen.overlay(on: image)
     #expect(overlay.width >= seen.width && overlay.height > seen.height)
-    #expect(try ImageFile.decode(Array(seen.labelMapPNG()), name: "map").pixels.width == seen.width)
+    #expect(try ImageCodec.decode(Array(seen.labelMapPNG()), name: "map").pixels.width == seen.width)
     let other = try PixelBuffer(width: 2, height: 2, format: .rgb8, bytes: [UInt8](repeating: 0, count: 12))
     #expect(throws: VisionError.self) { try seen.overlay(on: other) }
   }

@@ -35,7 +35,7 @@ private struct MeanRed: ImageProcessingRequest {
 
   @Test func videoFrameIsReadInPlace() async throws {
     let request = CoreMLRequest(model: try await VisionFixture.container(Self.digits))
-    let image = try ImageFile.decode(path: Self.digit("9_0125.png").path).pixels
+    let image = try ImageCodec.decode(path: Self.digit("9_0125.png").path).pixels
     let (width, height) = (image.width, image.height)
     let luma = stride(from: 0, to: image.bytes.count, by: 3).map { image.bytes[$0] }
     let chroma = [UInt8](repeating: 128, count: (width + 1) / 2 * 2 * ((height + 1) / 2))

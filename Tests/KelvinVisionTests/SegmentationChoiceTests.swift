@@ -75,6 +75,6 @@ import Testing
     let cat = try seen.restricted(to: ["cat"])
     #expect(try pixel(cat, 1, 0) == [90, 90, 90] && pixel(cat, 1, 1) == [0, 255, 0])
     let file = try cat.overlayPNG(on: image)
-    #expect(try ImageFile.decode(Array(file), name: "overlay").pixels == cat.overlay(on: image))
+    #expect(try ImageCodec.decode(Array(file), name: "overlay").pixels == cat.overlay(on: image))
   }
 }

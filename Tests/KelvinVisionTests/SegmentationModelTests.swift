@@ -25,7 +25,7 @@ import Testing
   func mapsAreUprightUnderEveryOrientation(rule: ImageCropAndScale) async throws {
     var request = try SegmentationRequest(model: try await Self.segmenter())
     request.cropAndScaleAction = rule
-    let image = try ImageFile.decode(path: VisionFixture.scene.path).pixels
+    let image = try ImageCodec.decode(path: VisionFixture.scene.path).pixels
     let upright = try await request.perform(on: image)
     #expect(upright.parts.count == 4)
     for orientation in ImageOrientation.allCases {
@@ -65,7 +65,7 @@ import Testing
     let seen = try await request.perform(on: URL(filePath: "\(folder)/coral_bird_segmentation.bmp"))
     #expect(seen.parts.map(\.label) == ["background", "bird"])
     // The answer of another network in colours: all pixels that are not black are bird.
-    let other = try ImageFile.decode(path: "\(folder)/coral_bird_segmentation_mask.bmp").pixels
+    let other = try ImageCodec.decode(path: "\(folder)/coral_bird_segmentation_mask.bmp").pixels
     #expect((other.width, other.height) == (seen.width, seen.height))
     let mask = try seen.mask(for: "bird")
     var (both, either) = (0, 0)

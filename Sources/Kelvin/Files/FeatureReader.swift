@@ -109,7 +109,7 @@ package struct FeatureReader {
       guard scaling == nil else {
         throw mismatch(feature, "a normalization", "the model defines how pixels enter; leave --normalization out")
       }
-      let decoded = try ImageFile.decode(path: text, orientation: orientation)
+      let decoded = try ImageCodec.decode(path: text, orientation: orientation)
       return FeatureValue(
         image: decoded.pixels, orientation: decoded.orientation, cropAndScale: cropAndScale ?? .scaleToFill)
     case .tensor(let scalar, let dimensions):
@@ -164,7 +164,7 @@ package struct FeatureReader {
     guard let axis = isFixed ?? (dimensions[1].accepts(size: 3) ? 1 : nil) else { return nil }
     let channels = dimensions[axis].accepts(size: 3) ? 3 : 1
     let (order, scale, bias) = try scaling(channels)
-    let decoded = try ImageFile.decode(path: path, orientation: orientation)
+    let decoded = try ImageCodec.decode(path: path, orientation: orientation)
     let pixels = decoded.pixels
     let (wide, high) =
       decoded.orientation.swapsAxes ? (pixels.height, pixels.width) : (pixels.width, pixels.height)

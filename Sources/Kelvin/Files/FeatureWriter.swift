@@ -97,7 +97,7 @@ package struct FeatureWriter {
         return WrittenFeature(shape: [pixels.height, pixels.width, 1], type: "image", file: path)
       }
       let path = place("png")
-      try LocalFile.write(try ImageFile.encode(pixels, as: .png, name: path), to: path)
+      try LocalFile.write(try ImageCodec.encode(pixels, as: .png, name: path), to: path)
       return WrittenFeature(
         shape: [pixels.height, pixels.width, pixels.format.channelCount], type: "image", file: path)
     case .multiArray(let array):

@@ -20,7 +20,7 @@ package enum IsolatedWorker {
   package static func serve(memoryBytes: UInt64, restricted: () -> Void) -> Never {
     Isolation.standard = .none
     // The decoders' libraries must be loaded while the process can open files. A missing one is reported by `decode`.
-    try? ImageFile.prepare()
+    try? ImageCodec.prepare()
     let service = WorkerService()
     guard service.enterSandbox(memoryBytes: memoryBytes) else { exit(1) }
     restricted()
@@ -29,7 +29,7 @@ package enum IsolatedWorker {
 
   private static func answer(_ service: WorkerService, _ request: WorkerMessage) {
     switch request[0] {
-    case "image": ImageFile.decode(for: service, request)
+    case "image": ImageCodec.decode(for: service, request)
     case "model": readModel(for: service, request)
     case "refusals": service.reportRefusals()
     case "fault": fault(request[1])

@@ -86,7 +86,7 @@ struct EvaluationRun<Outcome: Sendable> {
 extension Evaluation where Request.Question == DecodedImage {
   /// Decodes the image at the example's path.
   public static func question(of example: Dataset.Example) throws(VisionError) -> DecodedImage {
-    do throws(ImageError) { return try ImageFile.decode(path: example.name, below: example.folder) } catch {
+    do throws(ImageError) { return try ImageCodec.decode(path: example.name, below: example.folder) } catch {
       throw .image(error)
     }
   }

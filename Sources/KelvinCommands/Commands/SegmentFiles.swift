@@ -54,7 +54,7 @@ struct SegmentFiles: Sendable {
   }
 
   private func encoded(_ image: PixelBuffer, _ path: String) throws -> String {
-    try put(try ImageFile.encode(image, as: .png, level: level, name: path), path)
+    try put(try ImageCodec.encode(image, as: .png, level: level, name: path), path)
   }
 
   private func put(_ bytes: some Collection<UInt8>, _ path: String) throws -> String {

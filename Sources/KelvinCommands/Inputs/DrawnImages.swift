@@ -26,7 +26,7 @@ struct DrawnImages: Sendable {
   /// - Returns: The path of the written file.
   func write(_ image: PixelBuffer, _ index: Int) throws -> String {
     let path = folder.appendingPath(names[index])
-    try LocalFile.write(try ImageFile.encode(image, as: .png, name: path), to: path)
+    try LocalFile.write(try ImageCodec.encode(image, as: .png, name: path), to: path)
     return path
   }
 }

@@ -21,8 +21,8 @@ enum StandardInput {
       }
       guard count > 0 else { return bytes }
       bytes += piece.prefix(count)
-      guard bytes.count <= ImageFile.maximumFileBytes else {
-        throw ImageError(.tooLarge, "standard input", "at most \(ImageFile.maximumFileBytes) bytes are read")
+      guard bytes.count <= ImageCodec.maximumFileBytes else {
+        throw ImageError(.tooLarge, "standard input", "at most \(ImageCodec.maximumFileBytes) bytes are read")
       }
     }
   }
@@ -35,7 +35,7 @@ extension DecodedImage {
   init(_ file: ImageFileList.File, orientation: ImageOrientation?) throws(ImageError) {
     self =
       file.path == StandardInput.name
-      ? try ImageFile.decode(try StandardInput.bytes(), name: "standard input", orientation: orientation)
-      : try ImageFile.decode(path: file.path, below: file.folder, orientation: orientation)
+      ? try ImageCodec.decode(try StandardInput.bytes(), name: "standard input", orientation: orientation)
+      : try ImageCodec.decode(path: file.path, below: file.folder, orientation: orientation)
   }
 }

@@ -101,7 +101,7 @@ public struct FeatureValue: Hashable, Sendable {
     imageAt url: URL, orientation: ImageOrientation? = nil, cropAndScale: ImageCropAndScale = .scaleToFit,
     cropRect: PixelRect? = nil
   ) throws(ImageError) {
-    let decoded = try ImageFile.decode(path: url.path, orientation: orientation)
+    let decoded = try ImageCodec.decode(path: url.path, orientation: orientation)
     self.init(
       image: decoded.pixels, orientation: decoded.orientation, cropAndScale: cropAndScale, cropRect: cropRect)
   }

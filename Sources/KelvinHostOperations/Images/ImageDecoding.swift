@@ -28,7 +28,7 @@ package struct ImageDecoding: OneInputOperation {
     let pixels: PixelBuffer
     do throws(ImageError) {
       pixels = try file.bytes.withUnsafeBytes { (bytes) throws(ImageError) in
-        try ImageFile.decode(bytes, name: input).pixels
+        try ImageCodec.decode(bytes, name: input).pixels
       }
     } catch {
       throw refused(0, error.reason, remedy: error.remedy)

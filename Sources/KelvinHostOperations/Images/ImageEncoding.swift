@@ -21,7 +21,7 @@ package struct ImageEncoding: SlotOperation {
     let ordered = isBlueFirst ? pixels.indices.map { pixels[$0 - $0 % 3 + 2 - $0 % 3] } : pixels
     do throws(ImageError) {
       let image = try PixelBuffer(width: shape[1], height: shape[0], format: .rgb8, bytes: ordered)
-      let file = try ImageFile.encode(image, as: isJPEG ? .jpeg(quality: 95) : .png, name: outputs[0])
+      let file = try ImageCodec.encode(image, as: isJPEG ? .jpeg(quality: 95) : .png, name: outputs[0])
       return [.tensor(Tensor(TensorType(.uint8, [file.count]), Bytes(file)))]
     } catch {
       throw refused(0, error.reason, remedy: error.remedy)

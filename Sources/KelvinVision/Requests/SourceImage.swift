@@ -14,14 +14,14 @@ final class SourceImage: Sendable {
 
   /// - Parameter orientation: replaces the file's EXIF orientation.
   init(_ url: URL, orientation: ImageOrientation?) {
-    decode = { () throws(ImageError) in try ImageFile.decode(path: url.path, orientation: orientation) }
+    decode = { () throws(ImageError) in try ImageCodec.decode(path: url.path, orientation: orientation) }
   }
 
   /// - Parameters:
   ///   - data: the bytes of an image file.
   ///   - orientation: replaces the file's EXIF orientation.
   init(_ data: Data, orientation: ImageOrientation?) {
-    decode = { () throws(ImageError) in try ImageFile.decode(Array(data), name: "data", orientation: orientation) }
+    decode = { () throws(ImageError) in try ImageCodec.decode(Array(data), name: "data", orientation: orientation) }
   }
 
   /// The image, or the reason for which it cannot be decoded. Blocks the calling thread while it is decoded.

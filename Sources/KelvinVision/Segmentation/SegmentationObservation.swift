@@ -170,7 +170,7 @@ public struct SegmentationObservation: VisionObservation {
   ) throws(VisionError) -> Data {
     let overlay = try overlay(on: image, orientation: orientation)
     do throws(ImageError) {
-      return Data(try ImageFile.encode(overlay, as: .png, level: level, name: "overlay"))
+      return Data(try ImageCodec.encode(overlay, as: .png, level: level, name: "overlay"))
     } catch { throw .image(error) }
   }
 

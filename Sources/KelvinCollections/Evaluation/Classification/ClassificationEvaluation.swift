@@ -46,7 +46,7 @@ public struct ClassificationEvaluation: Evaluation {
     of contenders: [EvaluationContender<ClassificationRequest>], on dataset: LabelledImages,
     progress: @Sendable (Int) -> Void = { _ in }
   ) throws(VisionError) {
-    do throws(ImageError) { try ImageFile.prepare() } catch { throw .image(error) }
+    do throws(ImageError) { try ImageCodec.prepare() } catch { throw .image(error) }
     let known = Mutex<[Int: [String]]>([:])
     let run = try EvaluationRun<[ClassificationObservation]>(Self.self, contenders, on: dataset, progress: progress) {
       (place, image, _) throws(VisionError) in

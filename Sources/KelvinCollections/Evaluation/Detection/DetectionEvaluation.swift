@@ -47,7 +47,7 @@ public struct DetectionEvaluation: Evaluation {
     of contenders: [EvaluationContender<DetectionRequest>], on dataset: DetectedImages,
     progress: @Sendable (Int) -> Void = { _ in }
   ) throws(VisionError) {
-    do throws(ImageError) { try ImageFile.prepare() } catch { throw .image(error) }
+    do throws(ImageError) { try ImageCodec.prepare() } catch { throw .image(error) }
     let places = Dictionary(dataset.names.exact.enumerated().map { ($1, $0) }) { first, _ in first }
     let answered = Mutex<[Set<ExactString>]>(contenders.map { Set(($0.request.labels ?? []).exact) })
     let run = try EvaluationRun<[RawDetection]>(Self.self, contenders, on: dataset, progress: progress) {

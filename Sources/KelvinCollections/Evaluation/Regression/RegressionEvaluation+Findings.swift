@@ -24,7 +24,7 @@ extension RegressionEvaluation {
   public static func question(of example: RegressionTable.Row) throws(VisionError) -> RegressionRequest.Question {
     var images: [String: DecodedImage] = [:]
     for (column, path) in example.images {
-      do throws(ImageError) { images[column] = try ImageFile.decode(path: path) } catch { throw .image(error) }
+      do throws(ImageError) { images[column] = try ImageCodec.decode(path: path) } catch { throw .image(error) }
     }
     return RegressionRequest.Question(row: example.cells, images: images)
   }
@@ -32,7 +32,7 @@ extension RegressionEvaluation {
   public func image(of example: Int, by contender: Int) throws(VisionError) -> PixelBuffer? {
     guard let path = examples[example].images.values.min() else { return nil }
     do throws(ImageError) {
-      let image = try ImageFile.decode(path: path)
+      let image = try ImageCodec.decode(path: path)
       return try image.pixels.oriented(image.orientation)
     } catch { throw .image(error) }
   }

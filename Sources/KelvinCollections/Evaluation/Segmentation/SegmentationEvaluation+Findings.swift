@@ -21,7 +21,7 @@ extension SegmentationEvaluation {
 
   public static func question(of example: SegmentedImages.Image) throws(VisionError) -> SegmentationQuestion {
     do throws(ImageError) {
-      let image = try ImageFile.decode(path: example.path, below: example.folder)
+      let image = try ImageCodec.decode(path: example.path, below: example.folder)
       return SegmentationQuestion(image: image, truth: try example.labelMap(of: image))
     } catch { throw .image(error) }
   }
@@ -30,7 +30,7 @@ extension SegmentationEvaluation {
   public func image(of example: Int, by contender: Int) throws(VisionError) -> PixelBuffer? {
     let image: DecodedImage
     do throws(ImageError) {
-      image = try ImageFile.decode(path: examples[example].path, below: examples[example].folder)
+      image = try ImageCodec.decode(path: examples[example].path, below: examples[example].folder)
     } catch { throw .image(error) }
     return try contenders[contender].request.segment(image.pixels, orientation: image.orientation)
       .overlay(on: image.pixels, orientation: image.orientation)

@@ -40,7 +40,7 @@ public struct SegmentationEvaluation: Evaluation {
     of contenders: [EvaluationContender<SegmentationRequest>], on dataset: SegmentedImages,
     progress: @Sendable (Int) -> Void = { _ in }
   ) throws(VisionError) {
-    do throws(ImageError) { try ImageFile.prepare() } catch { throw .image(error) }
+    do throws(ImageError) { try ImageCodec.prepare() } catch { throw .image(error) }
     var remarks: [String] = []
     var translations: [[UInt8]] = []
     for contender in contenders {

@@ -1,7 +1,7 @@
 package import KelvinBasics
 import KelvinIsolation
 
-extension ImageFile {
+extension ImageCodec {
   /// Decodes the image in a file. Only the parts that determine its pixels are read. Errors name the image by `path`.
   ///
   /// - Parameters:

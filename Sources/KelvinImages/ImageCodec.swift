@@ -26,10 +26,10 @@ public struct DecodedImage: Hashable, Sendable {
 /// block, and may be called from any thread.
 ///
 /// ```swift
-/// let image = try ImageFile.decode(path: "owl.heic")
-/// try Data(ImageFile.encode(image.pixels, as: .jpeg(quality: 90))).write(to: URL(filePath: "owl.jpg"))
+/// let image = try ImageCodec.decode(path: "owl.heic")
+/// try Data(ImageCodec.encode(image.pixels, as: .jpeg(quality: 90))).write(to: URL(filePath: "owl.jpg"))
 /// ```
-public enum ImageFile {
+public enum ImageCodec {
   /// The largest number of pixels. Larger images are rejected by their header.
   public static let maximumPixels = 64 * 1024 * 1024
   /// The largest number of bytes. Larger files are rejected before they are read.

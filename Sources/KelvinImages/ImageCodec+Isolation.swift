@@ -2,7 +2,7 @@ import Glibc
 package import KelvinBasics
 package import KelvinIsolation
 
-extension ImageFile {
+extension ImageCodec {
   /// Decodes the image in an open file in a worker, with the errors of `decode(_:orientation:maximumPixels:)` and those
   /// of workers.
   package static func decode(

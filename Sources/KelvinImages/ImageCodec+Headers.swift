@@ -1,4 +1,4 @@
-extension ImageFile {
+extension ImageCodec {
   /// Runs the part of decoding that precedes the decoder.
   ///
   /// - Parameters:
