@@ -107,8 +107,8 @@ let package = Package(
   targets: [
     c("CKelvinKernels"),
     // OpenSSL's SHA-256 is linked into the program, because loading its library would take longer than all hashing of a
-    // warm start.
-    c("CKelvinSupport", linking: ":libcrypto.a"),
+    // warm start. zlib's code is small.
+    c("CKelvinSupport", linking: ":libcrypto.a", ":libz.a"),
     c("CKelvinShaders"),
     c("CKelvin"),
     swift("KelvinBasics"),
@@ -120,7 +120,7 @@ let package = Package(
     swift("KelvinEvaluation", "KelvinBasics", "KelvinHostOperations"),
     swift("KelvinFeatures", "KelvinBasics", "KelvinGraph", "KelvinImages", "KelvinHostOperations"),
     swift("KelvinIndex", "CKelvinSupport", "KelvinBasics", "KelvinHostOperations", "KelvinFeatures"),
-    swift("KelvinImport", "KelvinBasics", "KelvinGraph", "KelvinHostOperations"),
+    swift("KelvinImport", "CKelvinSupport", "KelvinBasics", "KelvinGraph", "KelvinHostOperations"),
     swift("KelvinONNX", "KelvinBasics", "KelvinGraph", "KelvinHostOperations", "KelvinImport"),
     swift("KelvinCoreML", "KelvinBasics", "KelvinGraph", "KelvinHostOperations", "KelvinImport"),
     swift("KelvinDevices", "CKelvinSupport", "KelvinBasics", "KelvinGraph"),
@@ -187,8 +187,8 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "CMutexForTSan", "KelvinBasics", "KelvinGraph", "KelvinDevices", "KelvinReference", "KelvinPlanning",
-        "KelvinMeasurements", "KelvinThermal", "KelvinReport", "KelvinRuntime",
+        "CMutexForTSan", "CKelvinSupport", "KelvinBasics", "KelvinGraph", "KelvinDevices", "KelvinReference",
+        "KelvinPlanning", "KelvinMeasurements", "KelvinThermal", "KelvinReport", "KelvinRuntime",
       ],
       path: "Tests/TestSupport", swiftSettings: strict),
     .target(

@@ -10,6 +10,7 @@ packages=(
   libopenblas-dev          # the portable floor of dense linear algebra
   libxxhash-dev            # detection of damaged files
   libssl-dev               # content keys: SHA-256, linked into the program
+  zlib1g-dev               # archives and label maps: DEFLATE, linked into the program
   libvips42                # images
   libsqlite3-0             # indexes of images
 )

@@ -1,3 +1,4 @@
+internal import CKelvinSupport
 import KelvinBasics
 
 extension IndexedPNG {
@@ -57,9 +58,9 @@ extension IndexedPNG {
       throw ImageError(.tooLarge, name, "\(width) x \(height) pixels")
     }
     let stride = (width * depth + 7) / 8
-    var rows: [UInt8]
-    do throws(Inflate.Fault) { rows = try Inflate.zlib(packed, count: (stride + 1) * height) } catch {
-      throw corrupt(error.reason)
+    var rows = [UInt8](repeating: 0, count: (stride + 1) * height)
+    guard kelvin_inflate(packed, packed.count, 0, &rows, rows.count) == KELVIN_INFLATED else {
+      throw corrupt("its compressed pixels are damaged, or they are not \(width) x \(height)")
     }
     for y in 0..<height {
       guard unfilter(&rows, y * (stride + 1), stride, isFirst: y == 0) else {

@@ -59,6 +59,11 @@ def openssl_version():
     return run("dpkg-query", "-W", "-f", "${Version}", "libssl-dev").split("-")[0]
 
 
+def zlib_version():
+    header = pathlib.Path("/usr/include/zlib.h").read_text()
+    return re.search(r'#define ZLIB_VERSION "([0-9.]+)', header).group(1)
+
+
 LINKED = [
     Component(
         "Swift standard library and runtime", SWIFT, "pkg:github/swiftlang/swift", swift_version,
@@ -82,6 +87,7 @@ LINKED = [
         "swift-argument-parser", SWIFT, "pkg:github/apple/swift-argument-parser", parser_version,
         symbol="$s14ArgumentParser15ParsableCommandMp"),
     Component("OpenSSL (libcrypto)", "Apache-2.0", "pkg:github/openssl/openssl", openssl_version, symbol="SHA256_Init"),
+    Component("zlib", "Zlib", "pkg:github/madler/zlib", zlib_version, symbol="inflateInit2_"),
 ]
 
 LOADED = [

@@ -22,7 +22,7 @@ echo 'unsigned OPENSSL_ia32cap_P[4] __attribute__((visibility("hidden")));' | cc
   -L"$libraries" -L"/usr/lib/$(uname -m)-linux-gnu" --start-group -lFoundationEssentials -l_FoundationCShims \
   -l_FoundationCollections -lswiftCore -lswift_Concurrency -lswift_StringProcessing -lswift_RegexParser \
   -lswiftSynchronization -lswiftGlibc -lswiftDispatch -ldispatch -lBlocksRuntime -lswift_Builtin_float -lswiftRuntime \
-  -l:libcrypto.a --end-group
+  -l:libcrypto.a -l:libz.a --end-group
 
 renamed=()
 for section in $(readelf -SW "$work/linked.o" | grep -oE ' swift5_[a-z_0-9]+' | sort -u); do

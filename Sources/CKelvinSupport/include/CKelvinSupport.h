@@ -1,6 +1,7 @@
 #pragma once
 #include "blas.h"
 #include "content_hash.h"
+#include "deflate.h"
 #include "guarded_mapping.h"
 #include "image_codecs.h"
 #include "library_reason.h"
