@@ -11,15 +11,18 @@ struct CoreMLModel {
 
   init(_ message: WireMessage) throws(FormatError) {
     var found: (type: Int, contents: WireMessage)?
+    var isUpdatable = false
     var reader = message.fields()
     while let field = try reader.next() {
       switch field.number {
       case CoreMLSchema.Model.specificationVersion: specificationVersion = try field.integer()
       case CoreMLSchema.Model.description: description = try CoreMLDescription(field.message())
+      case CoreMLSchema.Model.isUpdatable: isUpdatable = try field.bool()
       default:
         if CoreMLSchema.modelTypes[field.number] != nil { found = (field.number, try field.message()) }
       }
     }
+    description.metadata.isUpdatable = isUpdatable
     guard let found else {
       throw FormatError(
         .malformed, file: message.file, "it holds no model of a known type",

@@ -4,12 +4,12 @@
 /// Field numbers of Model.proto and FeatureTypes.proto.
 enum CoreMLSchema {
   enum Model {
-    static let specificationVersion = 1, description = 2, pipelineClassifier = 200, pipelineRegressor = 201,
-      pipeline = 202, glmRegressor = 300, supportVectorRegressor = 301, treeEnsembleRegressor = 302,
-      neuralNetworkRegressor = 303, bayesianProbitRegressor = 304, glmClassifier = 400, supportVectorClassifier = 401,
-      treeEnsembleClassifier = 402, neuralNetworkClassifier = 403, kNearestNeighborsClassifier = 404,
-      neuralNetwork = 500, itemSimilarityRecommender = 501, mlProgram = 502, linkedModel = 556,
-      classConfidenceThresholding = 560, oneHotEncoder = 600, imputer = 601, featureVectorizer = 602,
+    static let specificationVersion = 1, description = 2, isUpdatable = 10, pipelineClassifier = 200,
+      pipelineRegressor = 201, pipeline = 202, glmRegressor = 300, supportVectorRegressor = 301,
+      treeEnsembleRegressor = 302, neuralNetworkRegressor = 303, bayesianProbitRegressor = 304, glmClassifier = 400,
+      supportVectorClassifier = 401, treeEnsembleClassifier = 402, neuralNetworkClassifier = 403,
+      kNearestNeighborsClassifier = 404, neuralNetwork = 500, itemSimilarityRecommender = 501, mlProgram = 502,
+      linkedModel = 556, classConfidenceThresholding = 560, oneHotEncoder = 600, imputer = 601, featureVectorizer = 602,
       dictVectorizer = 603, scaler = 604, categoricalMapping = 606, normalizer = 607, arrayFeatureExtractor = 609,
       nonMaximumSuppression = 610, identity = 900
   }

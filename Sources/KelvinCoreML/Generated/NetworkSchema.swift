@@ -20,11 +20,11 @@ enum NetworkSchema {
   enum LinearQuantizationParams { static let scale = 1, bias = 2 }
   enum LookUpTableQuantizationParams { static let floatValue = 1 }
   enum NeuralNetworkLayer {
-    static let name = 1, input = 2, output = 3, convolution = 100, pooling = 120, activation = 130, innerProduct = 140,
-      embedding = 150, batchnorm = 160, mvn = 165, l2normalize = 170, softmax = 175, lrn = 180, crop = 190,
-      padding = 200, upsample = 210, resizeBilinear = 211, cropResize = 212, unary = 220, add = 230, multiply = 231,
-      average = 240, scale = 245, bias = 250, max = 260, min = 261, dot = 270, reduce = 280, loadConstant = 290,
-      reshape = 300, flatten = 301, permute = 310, concat = 320, split = 330, sequenceRepeat = 340,
+    static let name = 1, input = 2, output = 3, isUpdatable = 10, convolution = 100, pooling = 120, activation = 130,
+      innerProduct = 140, embedding = 150, batchnorm = 160, mvn = 165, l2normalize = 170, softmax = 175, lrn = 180,
+      crop = 190, padding = 200, upsample = 210, resizeBilinear = 211, cropResize = 212, unary = 220, add = 230,
+      multiply = 231, average = 240, scale = 245, bias = 250, max = 260, min = 261, dot = 270, reduce = 280,
+      loadConstant = 290, reshape = 300, flatten = 301, permute = 310, concat = 320, split = 330, sequenceRepeat = 340,
       reorganizeData = 345, slice = 350, simpleRecurrent = 400, gru = 410, uniDirectionalLSTM = 420,
       biDirectionalLSTM = 430, custom = 500, copy = 600, branch = 605, loop = 615, loopBreak = 620, loopContinue = 625,
       rangeStatic = 635, rangeDynamic = 640, clip = 660, ceil = 665, floor = 670, sign = 680, round = 685, exp2 = 700,

@@ -30,8 +30,8 @@ public struct ModelDescription: Hashable, Sendable {
   public let metadata: [ModelMetadataKey: String]
   /// The custom metadata entries.
   public let creatorDefinedMetadata: [String: String]
-  /// Whether the model can be trained on the device. Kelvin does not train, so this is always false.
-  public var isUpdatable: Bool { false }
+  /// Whether the model's author intends it to be trained on a device. Kelvin runs such models and does not train them.
+  public let isUpdatable: Bool
 
   /// Whether the model is a classifier.
   package var isClassifier: Bool { predictedFeatureName != nil || predictedProbabilitiesName != nil }
@@ -57,6 +57,7 @@ public struct ModelDescription: Hashable, Sendable {
       .versionString: metadata.version,
     ]
     creatorDefinedMetadata = metadata.userDefined
+    isUpdatable = metadata.isUpdatable
   }
 }
 

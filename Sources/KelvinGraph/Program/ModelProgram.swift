@@ -27,6 +27,8 @@ package struct ModelMetadata: Sendable, Hashable {
   package var summary = ""
   package var version = ""
   package var userDefined: [String: String] = [:]
+  /// Whether the model's author intends it to be trained on a device.
+  package var isUpdatable = false
 
   package init() {}
 }
