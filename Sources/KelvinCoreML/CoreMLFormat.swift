@@ -5,6 +5,7 @@ package import KelvinImport
 extension FormatFamily {
   package static let coreML = FormatFamily(
     formats: [.mlPackage, .compiledCoreML, .mlModel],
+    file: .mlModel,
     readMemory: { (memory) throws(FormatError) in
       let path = MemoryFiles.modelPath
       return try readCoreML(memory.model, path: path, files: memory.opened(), names: [path])

@@ -45,10 +45,12 @@ package func readModel(at path: String, allowsLinks: Bool = false) throws(Format
   guard kind != .absent else {
     throw FormatError(.unreadable, file: path, "there is no such file or folder")
   }
-  guard let format = formats.first(where: { $0.sniff(path) }) else {
+  let bytes = kind == .file ? try contents(path) : nil
+  if let bytes, ModelArchive.recognizes(bytes) { return try readArchive(bytes, at: path) }
+  guard let format = format(of: path, bytes) else {
     throw FormatError(
       .unsupported, file: path, "it is \(kind == .folder ? "a folder" : "a file") of an unknown kind",
-      remedy: "expected an .onnx file, an .mlpackage or .mlmodelc folder, or an .mlmodel file")
+      remedy: "expected an ONNX or .mlmodel file, an .mlpackage or .mlmodelc folder, or a ZIP file of one of them")
   }
   let program = try format.read(path, allowsLinks)
   // A file that was truncated while it was read is rejected.
@@ -56,9 +58,46 @@ package func readModel(at path: String, allowsLinks: Bool = false) throws(Format
   return program
 }
 
+/// Returns whether a path holds a model of a known format, which need not be valid.
+package func isModel(_ path: String) -> Bool {
+  guard FileKind(path) == .file else { return format(of: path, nil) != nil }
+  guard let bytes = try? contents(path) else { return false }
+  return ModelArchive.recognizes(bytes) || format(of: path, bytes) != nil
+}
+
+private func contents(_ path: String) throws(FormatError) -> Bytes {
+  do throws(FileError) { return try Bytes(mapping: path) } catch { throw FormatError(error) }
+}
+
+/// Returns the format of a file, by its contents, else by its name, and that of a folder; nil if it is unknown. A model
+/// may have any name, as downloads do. The name of a damaged file chooses the reader that explains the damage.
+private func format(of path: String, _ bytes: Bytes?) -> Format? {
+  if let known = bytes.flatMap(ModelFileKind.init(recognizing:)) { return family(of: known).file }
+  return formats.first { $0.sniff(path) }
+}
+
+/// Reads the model in an archive. What is computed from it is kept by the archive's contents.
+private func readArchive(_ bytes: Bytes, at path: String) throws(FormatError) -> ModelProgram {
+  let files = SourceFiles()
+  files.hold(bytes)
+  let memory = try files.vouching(refusing: FormatError.init(_:)) { () throws(FormatError) in
+    try ModelArchive(bytes, file: path.lastPathPart).model()
+  }
+  var program = try readModel(memory)
+  (program.source.path, program.source.files) = (path, [path])
+  return program
+}
+
+private func family(of kind: ModelFileKind) -> FormatFamily {
+  switch kind {
+  case .onnx: onnx
+  case .coreML: coreML
+  }
+}
+
 /// Reads a model from memory.
 ///
 /// - Throws: `FormatError`, as `readModel(at:allowsLinks:)` does.
 package func readModel(_ memory: MemoryFiles) throws(FormatError) -> ModelProgram {
-  try (memory.isONNX ? onnx : coreML).readMemory(memory)
+  try family(of: ModelFileKind(recognizing: memory.model) ?? .coreML).readMemory(memory)
 }

@@ -4,7 +4,7 @@ package import KelvinGraph
 /// A family of model files.
 package struct Format: Sendable {
   package let name: String
-  /// Tells whether a path belongs to the format, by its name or its first bytes.
+  /// Tells whether a path belongs to the format, by its name or by the names in a folder.
   package let sniff: @Sendable (_ path: String) -> Bool
   package let read: @Sendable (_ path: String, _ allowsLinks: Bool) throws(FormatError) -> ModelProgram
 
@@ -22,16 +22,19 @@ package struct Format: Sendable {
 package struct FormatFamily: Sendable {
   /// The formats, in the order in which they are tried.
   package let formats: [Format]
+  /// The format of its single files, which is recognized by their contents too.
+  package let file: Format
   /// Reads a model whose bytes are in memory.
   package let readMemory: @Sendable (MemoryFiles) throws(FormatError) -> ModelProgram
   /// The supported operations of the family's models, by the format's own names, sorted.
   package let operations: @Sendable () -> [OperationSet: [String]]
 
   package init(
-    formats: [Format], readMemory: @escaping @Sendable (MemoryFiles) throws(FormatError) -> ModelProgram,
+    formats: [Format], file: Format, readMemory: @escaping @Sendable (MemoryFiles) throws(FormatError) -> ModelProgram,
     operations: @escaping @Sendable () -> [OperationSet: [String]]
   ) {
     self.formats = formats
+    self.file = file
     self.readMemory = readMemory
     self.operations = operations
   }
@@ -46,10 +49,10 @@ package struct FormatFamily: Sendable {
         .unsupported, file: file, "this program was built without the trait '\(trait)' of the package Kelvin",
         remedy: "enable the trait where the package is required")
     }
+    let format = Format(name: name, sniff: sniff) { (path, _) throws(FormatError) in throw refusal(path.lastPathPart) }
     return FormatFamily(
-      formats: [
-        Format(name: name, sniff: sniff) { (path, _) throws(FormatError) in throw refusal(path.lastPathPart) }
-      ],
+      formats: [format],
+      file: format,
       readMemory: { (_) throws(FormatError) in throw refusal(MemoryFiles.modelPath.lastPathPart) },
       operations: { [:] })
   }

@@ -23,6 +23,9 @@ package struct MemoryFiles: Sendable {
     self.files = Dictionary(uniqueKeysWithValues: files.map { ($0, Self.copy($1, "\(Self.folder)/\($0)")) })
   }
 
+  /// Creates the model of bytes that have their paths as names.
+  init(model: Bytes, files: [String: Bytes]) { (self.model, self.files) = (model, files) }
+
   private static func copy(_ data: Data, _ path: String) -> Bytes {
     data.withUnsafeBytes { Bytes(copying: $0, named: path) }
   }
@@ -57,17 +60,5 @@ extension MemoryFiles {
     let files = ModelFiles(self)
     files.opened.hold(model)
     return files
-  }
-
-  /// Whether the model is ONNX. ONNX messages have a graph in a field that Core ML's do not have, and no field numbers
-  /// of three digits.
-  package var isONNX: Bool {
-    let onnxGraph = 7
-    var reader = WireMessage(model, file: "model").fields()
-    while let field = try? reader.next() {
-      if field.number == onnxGraph { return true }
-      if field.number >= 100 { return false }
-    }
-    return false
   }
 }

@@ -5,6 +5,7 @@ package import KelvinImport
 extension FormatFamily {
   package static let onnx = FormatFamily(
     formats: [.onnx],
+    file: .onnx,
     readMemory: { (memory) throws(FormatError) in
       try readONNX(memory.model, path: MemoryFiles.modelPath, files: memory.opened())
     },

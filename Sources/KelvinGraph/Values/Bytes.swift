@@ -23,9 +23,7 @@ package struct Bytes: Sendable {
 
   /// Copies `source` under the name of the file at `path`, which does not need to exist.
   package init(copying source: UnsafeRawBufferPointer, named path: String) {
-    let owner = Owner(allocating: source.count, named: path)
-    if let base = source.baseAddress { owner.base.copyMemory(from: base, byteCount: source.count) }
-    self.init(owner: owner, offset: 0, count: source.count)
+    self.init(count: source.count, named: path) { $0.copyMemory(from: source) }
   }
 
   package init<Element: BitwiseCopyable>(_ elements: [Element]) {
@@ -33,11 +31,11 @@ package struct Bytes: Sendable {
   }
 
   /// Allocates `count` zeroed bytes, aligned to a page if they take at least one, and lets `fill` write them before
-  /// they become immutable.
+  /// they become immutable. `path` names the file that they stand for, which does not need to exist.
   package init<Failure: Error>(
-    count: Int, fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
+    count: Int, named path: String? = nil, fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
   ) throws(Failure) {
-    let owner = Owner(allocating: count)
+    let owner = Owner(allocating: count, named: path)
     try fill(UnsafeMutableRawBufferPointer(start: owner.base, count: count))
     self.init(owner: owner, offset: 0, count: count)
   }
