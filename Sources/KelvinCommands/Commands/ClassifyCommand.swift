@@ -89,6 +89,7 @@ struct ClassifyCommand: ParsableCommand, ModelCommand {
         "the model has no precision and recall curves; give an evaluation's with --curves, or choose labels by"
           + " confidence (--min-confidence)")
     }
+    if confidence.filter.needsCurves { request.curveRemark.map(Console.note) }
 
     let filter = confidence.isGiven ? confidence.filter : nil
     let most = top ?? (filter == nil ? Self.usualCount : .max)

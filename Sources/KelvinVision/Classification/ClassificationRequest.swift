@@ -21,6 +21,13 @@ public struct ClassificationRequest: ImageProcessingRequest {
   /// Whether the model has precision and recall curves for its classes.
   public var hasPrecisionRecallCurves: Bool { !curves.byLabel.isEmpty }
 
+  /// The share of the classes that have precision and recall curves, 0…1. Filters by precision or recall leave out all
+  /// others.
+  public var precisionRecallCurveShare: Double { curves.share(of: classifier.labels) }
+
+  /// A remark for users of a filter by precision or recall; nil if all classes have curves.
+  public var curveRemark: String? { curves.remark(about: classifier.labels) }
+
   private let curves: PrecisionRecallCurves
 
   private let classifier: ImageClassifier

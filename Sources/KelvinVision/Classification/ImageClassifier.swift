@@ -22,6 +22,8 @@ package struct ImageClassifier: Sendable {
   /// The precision and recall curves in the model itself, by the labels that its classes are given.
   package var ownCurves: [ExactString: PrecisionRecallCurve] { function.classification?.curvesByLabel ?? [:] }
   package let inputName: String
+  /// The names of the classes.
+  let labels: [String]
   private let answer: Answer
 
   /// Creates a classifier.
@@ -41,6 +43,7 @@ package struct ImageClassifier: Sendable {
     if let known = function.classification {
       try Self.check(labels?.count ?? known.labels.count, of: known.labels.count)
       if let labels { function = function.relabeled(.strings(labels)) }
+      self.labels = (function.classification ?? known).labels.strings
       answer = .probabilities(function.probabilitiesOutput(known))
       remarks = []
     } else {
@@ -48,6 +51,7 @@ package struct ImageClassifier: Sendable {
       let (name, count) = (model.shown.part.outputs[index], graph[graph.outputs[index]].type.count)
       let labels = labels ?? (0..<count).map(String.init)
       try Self.check(labels.count, of: count)
+      self.labels = labels
       let areScores = !graph.isNormalized(graph.outputs[index])
       remarks = areScores ? ["output '\(name)' holds scores; confidences are their softmax"] : []
       answer = .numbers(name, labels: labels, areScores: areScores)

@@ -26,13 +26,9 @@ public struct PrecisionRecallCurves: Hashable, Sendable {
   private static let suffix = ".curves.json"
 
   private struct Document: Codable {
-    struct Curve: Codable {
-      var precision: [[Float]]
-      var recall: [[Float]]
-    }
     var format: String
     var version: Int
-    var classes: [String: Curve]
+    var classes: [String: CurvePairs]
   }
 
   /// Reads curves from a file.
@@ -59,34 +55,21 @@ public struct PrecisionRecallCurves: Hashable, Sendable {
     }
     var curves: [ExactString: PrecisionRecallCurve] = [:]
     for (label, curve) in document.classes {
-      curves[ExactString(label)] = PrecisionRecallCurve(
-        precision: try Self.points(curve.precision, place, label), recall: try Self.points(curve.recall, place, label))
+      curves[ExactString(label)] = try curve.curve { wrong in
+        VisionError.invalidModel(
+          "\(place), class '\(label)': \(wrong) is not a point; expected [confidence, share] with a share from 0 to 1")
+      }
     }
     byLabel = curves
-  }
-
-  private static func points(
-    _ values: [[Float]], _ place: String, _ label: String
-  ) throws(VisionError) -> [PrecisionRecallCurve.Point] {
-    var points: [PrecisionRecallCurve.Point] = []
-    for value in values {
-      guard value.count == 2, value[0].isFinite, (0...1).contains(value[1]) else {
-        throw .invalidModel(
-          "\(place), class '\(label)': \(value) is not a point; expected [confidence, share] with a share from 0 to 1")
-      }
-      points.append(PrecisionRecallCurve.Point(threshold: value[0], value: value[1]))
-    }
-    return points
   }
 
   package init(_ byLabel: [ExactString: PrecisionRecallCurve]) { self.byLabel = byLabel }
 
   /// The document that `init(contentsOf:)` reads.
   public var json: Data {
-    func pairs(_ points: [PrecisionRecallCurve.Point]) -> [[Float]] { points.map { [$0.threshold, $0.value] } }
-    var classes: [String: Document.Curve] = [:]
+    var classes: [String: CurvePairs] = [:]
     for (label, curve) in byLabel.sorted(by: { $0.key < $1.key }) {
-      classes[exact: label.string] = Document.Curve(precision: pairs(curve.precision), recall: pairs(curve.recall))
+      classes[exact: label.string] = CurvePairs(curve)
     }
     let document = Document(format: "kelvin-curves", version: 1, classes: classes)
     let encoder = JSONEncoder()
@@ -94,6 +77,23 @@ public struct PrecisionRecallCurves: Hashable, Sendable {
     // Encoding cannot fail, because the document contains only finite numbers and strings.
     return (try? encoder.encode(document)) ?? Data()
   }
+
+  /// Returns the share of classes that have a curve, 0…1; 1 for no classes.
+  func share(of labels: [String]) -> Double {
+    let known = labels.count { byLabel[ExactString($0)] != nil }
+    return labels.isEmpty ? 1 : Double(known) / Double(labels.count)
+  }
+
+  /// Returns a remark about the classes without a curve; nil if there are none.
+  func remark(about labels: [String]) -> String? {
+    let share = share(of: labels)
+    guard share < 1 else { return nil }
+    let known = share == 0 ? "no class has" : "only \(HumanReadable.percent(share)) of the classes have"
+    return "\(known) precision and recall curves, and filters by precision or recall leave out the others; "
+      + Self.remedy
+  }
+
+  static let remedy = "measure curves with 'kelvin evaluate --save-curves'"
 
   /// Returns the URL of the file with curves next to a model.
   public static func url(besideModelAt url: URL) -> URL { URL(filePath: url.path + suffix) }

@@ -1,7 +1,7 @@
 public import FoundationEssentials
 
 /// A joint of a body.
-public struct Joint: Hashable, Sendable {
+public struct Joint: Hashable, Sendable, Codable {
   /// The name of the joint's ``HumanBodyPoseObservation/JointName``.
   public let jointName: String
   /// The location in shares of the whole upright image, regardless of the part that the model saw.
@@ -18,9 +18,9 @@ public struct Joint: Hashable, Sendable {
 }
 
 /// The pose of a body in an image, given by its joints.
-public struct HumanBodyPoseObservation: VisionObservation, Hashable {
+public struct HumanBodyPoseObservation: VisionObservation, Hashable, Codable {
   /// The joints of a body. Left and right are from the person's point of view.
-  public enum JointName: String, Hashable, Sendable, CaseIterable {
+  public enum JointName: String, Hashable, Sendable, CaseIterable, Codable, CodingKeyRepresentable {
     /// The tip of the nose.
     case nose
     /// The left eye.
@@ -62,7 +62,7 @@ public struct HumanBodyPoseObservation: VisionObservation, Hashable {
   }
 
   /// The parts of a body.
-  public enum JointsGroupName: String, Hashable, Sendable, CaseIterable {
+  public enum JointsGroupName: String, Hashable, Sendable, CaseIterable, Codable {
     /// Nose, eyes and ears.
     case face
     /// Shoulders and hips, and the joints between them.
@@ -92,9 +92,11 @@ public struct HumanBodyPoseObservation: VisionObservation, Hashable {
   /// The model's confidence in the pose.
   public let confidence: Float
   public var uuid: UUID { identity.uuid }
-  private let identity = ObservationIdentity()
+  private let identity: ObservationIdentity
   /// The joints that the model found, by name.
   public let keyPoints: [JointName: Joint]
+
+  private enum CodingKeys: String, CodingKey { case confidence, keyPoints, identity = "uuid" }
 
   /// Creates a pose.
   ///
@@ -102,6 +104,7 @@ public struct HumanBodyPoseObservation: VisionObservation, Hashable {
   ///   - joints: The joints that the model found.
   ///   - confidence: The confidence in the whole pose.
   public init(joints: [JointName: Joint], confidence: Float) {
+    identity = ObservationIdentity()
     keyPoints = joints
     self.confidence = confidence
   }

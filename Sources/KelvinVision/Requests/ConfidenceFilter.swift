@@ -27,7 +27,8 @@ public struct ConfidenceFilter: Hashable, Sendable {
   /// Returns whether a class is kept. With both limits set, the rule is that of
   /// ``ClassificationObservation/hasMinimumPrecision(_:forRecall:)``.
   public func keeps(_ observation: ClassificationObservation) -> Bool {
-    guard let least = limits.least(by: observation.curve) else { return false }
+    let curve = needsCurves ? observation.knownCurve : observation.curve
+    guard let least = limits.least(by: curve) else { return false }
     return observation.confidence >= least
   }
 

@@ -13,6 +13,15 @@ public struct CoreMLModelContainer: Sendable {
   /// The precision and recall curves of the classes.
   let curves: PrecisionRecallCurves
 
+  /// The share of a classifier's classes that have precision and recall curves, 0…1. Filters by precision or recall
+  /// leave out all others.
+  public var precisionRecallCurveShare: Double { curves.share(of: labels) }
+
+  /// A remark for users of a filter by precision or recall; nil if all classes have curves.
+  public var curveRemark: String? { curves.remark(about: labels) }
+
+  private var labels: [String] { model.modelDescription.classLabels.map(\.description) }
+
   /// Creates a model for images, with an image input and values for the other inputs.
   ///
   /// - Parameters:

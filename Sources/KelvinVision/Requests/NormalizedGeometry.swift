@@ -1,5 +1,5 @@
 /// The corner of an image that is the origin of coordinates.
-public enum CoordinateOrigin: Hashable, Sendable, CaseIterable {
+public enum CoordinateOrigin: String, Hashable, Sendable, CaseIterable, Codable {
   /// The lower left corner: y grows upwards, as in Vision's own coordinates.
   case lowerLeft
   /// The upper left corner: y grows downwards, as pixels are stored.
@@ -7,7 +7,7 @@ public enum CoordinateOrigin: Hashable, Sendable, CaseIterable {
 }
 
 /// A point in pixels, with fractional coordinates.
-public struct ImagePoint: Hashable, Sendable {
+public struct ImagePoint: Hashable, Sendable, Codable {
   /// The distance from the image's left edge in pixels.
   public var x: Double
   /// The distance from the image's lower or upper edge in pixels, depending on the coordinates' origin.
@@ -21,7 +21,7 @@ public struct ImagePoint: Hashable, Sendable {
 }
 
 /// A rectangle in pixels, with fractional coordinates. `x` and `y` are the corner nearest to the origin.
-public struct ImageRect: Hashable, Sendable {
+public struct ImageRect: Hashable, Sendable, Codable {
   /// The distance from the image's left edge in pixels.
   public var x: Double
   /// The distance from the image's lower or upper edge in pixels, depending on the coordinates' origin.
@@ -41,7 +41,7 @@ public struct ImageRect: Hashable, Sendable {
 }
 
 /// The size of an image in pixels.
-public struct ImageSize: Hashable, Sendable {
+public struct ImageSize: Hashable, Sendable, Codable {
   /// The number of columns.
   public var width: Int
   /// The number of rows.
@@ -55,7 +55,7 @@ public struct ImageSize: Hashable, Sendable {
 }
 
 /// A point in shares of an image's width and height, from the lower left corner.
-public struct NormalizedPoint: Hashable, Sendable {
+public struct NormalizedPoint: Hashable, Sendable, Codable {
   /// The share of the width, from the left.
   public var x: Double
   /// The share of the height, from the lower edge.
@@ -151,5 +151,25 @@ public struct NormalizedRect: Hashable, Sendable {
     let slack = 1e-9
     return width > 0 && height > 0 && origin.x >= -slack && origin.y >= -slack && origin.x + width <= 1 + slack
       && origin.y + height <= 1 + slack
+  }
+}
+
+/// Encoded with the keys `x`, `y`, `width` and `height`, as `kelvin detect --json` prints boxes.
+extension NormalizedRect: Codable {
+  private enum CodingKeys: CodingKey { case x, y, width, height }
+
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    try self.init(
+      x: values.decode(Double.self, forKey: .x), y: values.decode(Double.self, forKey: .y),
+      width: values.decode(Double.self, forKey: .width), height: values.decode(Double.self, forKey: .height))
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var values = encoder.container(keyedBy: CodingKeys.self)
+    try values.encode(origin.x, forKey: .x)
+    try values.encode(origin.y, forKey: .y)
+    try values.encode(width, forKey: .width)
+    try values.encode(height, forKey: .height)
   }
 }

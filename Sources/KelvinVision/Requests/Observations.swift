@@ -17,7 +17,7 @@ public struct ClassificationObservation: VisionObservation, Hashable {
   public let confidence: Float
   public var uuid: UUID { identity.uuid }
   let curve: PrecisionRecallCurve?
-  private let identity = ObservationIdentity()
+  private let identity: ObservationIdentity
 
   /// Creates an observation from a label and its confidence.
   public init(identifier: String, confidence: Float) {
@@ -28,9 +28,11 @@ public struct ClassificationObservation: VisionObservation, Hashable {
     self.identifier = identifier
     self.confidence = confidence
     self.curve = curve
+    identity = ObservationIdentity()
   }
 
-  /// Whether the model has precision and recall curves for the class. Without them, the two methods below return false.
+  /// Whether the model has precision and recall curves for the class. Without them, the two methods below return false,
+  /// and the first such call in the process prints a line to standard error.
   public var hasPrecisionRecallCurve: Bool { curve != nil }
 
   /// Returns whether the confidence reaches the threshold for a recall, and the precision at this threshold is
@@ -42,7 +44,7 @@ public struct ClassificationObservation: VisionObservation, Hashable {
   ///   - minimumPrecision: The smallest share of right answers at the threshold, 0…1.
   ///   - recall: The share of the class's images to find, 0…1. A large recall keeps many observations.
   public func hasMinimumPrecision(_ minimumPrecision: Float, forRecall recall: Float) -> Bool {
-    guard let curve, let threshold = curve.threshold(forRecall: recall), confidence >= threshold,
+    guard let curve = knownCurve, let threshold = curve.threshold(forRecall: recall), confidence >= threshold,
       let precision = curve.precision(at: threshold)
     else { return false }
     return precision >= minimumPrecision
@@ -57,15 +59,45 @@ public struct ClassificationObservation: VisionObservation, Hashable {
   ///   - minimumRecall: The smallest share of the class's images found at the threshold, 0…1.
   ///   - precision: The share of right answers, 0…1. A large precision keeps few observations.
   public func hasMinimumRecall(_ minimumRecall: Float, forPrecision precision: Float) -> Bool {
-    guard let curve, let threshold = curve.threshold(forPrecision: precision), confidence >= threshold else {
+    guard let curve = knownCurve, let threshold = curve.threshold(forPrecision: precision), confidence >= threshold else {
       return false
     }
     return curve.recall(at: threshold) >= minimumRecall
   }
+
+  /// The curve for a filter that needs one.
+  var knownCurve: PrecisionRecallCurve? {
+    if curve == nil { MissingCurve.report(identifier) }
+    return curve
+  }
+}
+
+extension ClassificationObservation: Codable {
+  private enum CodingKeys: CodingKey { case uuid, identifier, confidence, curve }
+
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    identity = try values.decode(ObservationIdentity.self, forKey: .uuid)
+    identifier = try values.decode(String.self, forKey: .identifier)
+    confidence = try values.decode(Float.self, forKey: .confidence)
+    curve = try values.decodeIfPresent(CurvePairs.self, forKey: .curve)?.curve { wrong in
+      DecodingError.dataCorruptedError(
+        forKey: .curve, in: values,
+        debugDescription: "\(wrong) is not a point; expected [confidence, share] with a share from 0 to 1")
+    }
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var values = encoder.container(keyedBy: CodingKeys.self)
+    try values.encode(identity, forKey: .uuid)
+    try values.encode(identifier, forKey: .identifier)
+    try values.encode(confidence, forKey: .confidence)
+    try values.encodeIfPresent(curve.map(CurvePairs.init), forKey: .curve)
+  }
 }
 
 /// An object that a detector found.
-public struct RecognizedObjectObservation: VisionObservation, Hashable {
+public struct RecognizedObjectObservation: VisionObservation, Hashable, Codable {
   /// The classes that the object may belong to, the most probable first.
   public let labels: [ClassificationObservation]
   /// The box in shares of the whole upright image, regardless of the part that the model saw and the method that fitted
@@ -74,7 +106,9 @@ public struct RecognizedObjectObservation: VisionObservation, Hashable {
   /// The confidence of the first label; 0 without labels.
   public let confidence: Float
   public var uuid: UUID { identity.uuid }
-  private let identity = ObservationIdentity()
+  private let identity: ObservationIdentity
+
+  private enum CodingKeys: String, CodingKey { case labels, boundingBox, confidence, identity = "uuid" }
 
   /// Creates an object from its classes and its box.
   ///
@@ -85,6 +119,7 @@ public struct RecognizedObjectObservation: VisionObservation, Hashable {
     self.labels = labels.sortedByConfidence()
     self.boundingBox = boundingBox
     confidence = self.labels.first?.confidence ?? 0
+    identity = ObservationIdentity()
   }
 }
 

@@ -1,7 +1,7 @@
 public import Kelvin
 
 /// A mask in COCO's run-length encoding: alternating numbers of pixels outside and inside, in column-major order.
-public struct RunLengths: Hashable, Sendable {
+public struct RunLengths: Hashable, Sendable, Codable {
   /// The number of rows of the image.
   public let height: Int
   /// The number of columns of the image.

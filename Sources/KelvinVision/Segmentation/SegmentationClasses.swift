@@ -134,6 +134,23 @@ package struct SegmentationClasses: Sendable {
   func palette(upTo largest: Int) -> [IndexedPNG.Color] { (0...max(largest, labels.count - 1).clamped).map(color) }
 }
 
+/// Encoded as names and colours; an empty string is the default colour.
+extension SegmentationClasses: Codable {
+  private enum CodingKeys: CodingKey { case labels, colors }
+
+  package init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    try self.init(
+      labels: values.decode([String].self, forKey: .labels), colors: values.decode([String].self, forKey: .colors))
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var values = encoder.container(keyedBy: CodingKeys.self)
+    try values.encode(labels, forKey: .labels)
+    try values.encode(colors.map { $0?.hexadecimal ?? "" }, forKey: .colors)
+  }
+}
+
 extension Int {
   fileprivate var clamped: Int { Swift.min(Swift.max(self, 0), ClassPalette.unseenIndex) }
 }

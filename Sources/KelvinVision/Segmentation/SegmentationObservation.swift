@@ -6,7 +6,7 @@ import KelvinImages
 /// The class of each pixel of an image.
 public struct SegmentationObservation: VisionObservation {
   /// A class that occurs in an image, with its area.
-  public struct Part: Hashable, Sendable {
+  public struct Part: Hashable, Sendable, Codable {
     /// The index of the class, 0…254.
     public let index: Int
     /// The name of the class; `class 7` where the model has no name for it.
@@ -38,18 +38,22 @@ public struct SegmentationObservation: VisionObservation {
   public var labelMap: [UInt8] { map.classes }
 
   let map: LabelMap
-  private let identity = ObservationIdentity()
-  private let classes: SegmentationClasses
-  private let classCount: Int?
+  let identity: ObservationIdentity
+  let classes: SegmentationClasses
+  let classCount: Int?
   /// The requested classes; nil for all.
-  private let chosen: Set<Int>?
+  let chosen: Set<Int>?
 
   /// - Parameter classCount: The number of the model's classes; nil where it is unknown.
-  init(_ map: LabelMap, _ classes: SegmentationClasses, classCount: Int?) {
+  init(
+    _ map: LabelMap, _ classes: SegmentationClasses, classCount: Int?, chosen: Set<Int>? = nil,
+    identity: ObservationIdentity = ObservationIdentity()
+  ) {
     self.map = map
     self.classes = classes
     self.classCount = classCount
-    chosen = nil
+    self.chosen = chosen
+    self.identity = identity
     let counts = map.counts()
     let total = Double(max(map.classes.count, 1))
     parts = counts.indices.filter { counts[$0] > 0 && $0 != ClassPalette.unseenIndex }
@@ -88,6 +92,7 @@ public struct SegmentationObservation: VisionObservation {
     map = whole.map.keeping(kept)
     parts = whole.parts.filter { kept.contains($0.index) }
     (classes, classCount, unseenShare) = (whole.classes, whole.classCount, whole.unseenShare)
+    identity = ObservationIdentity()
   }
 
   /// Returns the observation with all other classes replaced by ``unseenIndex``.

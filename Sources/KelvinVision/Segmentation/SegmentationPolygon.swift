@@ -1,5 +1,5 @@
 /// A corner point of an image's pixel grid.
-public struct PixelPoint: Hashable, Sendable {
+public struct PixelPoint: Hashable, Sendable, Codable {
   /// The distance from the image's left edge in pixels.
   public var x: Int
   /// The distance from the image's upper edge in pixels.
@@ -17,7 +17,7 @@ public struct PixelPoint: Hashable, Sendable {
 /// Rings are closed and do not repeat their first corner. Their orientation is that of GeoJSON (RFC 7946): the shoelace
 /// formula gives a positive area for exteriors and a negative area for holes. Because y grows downwards, exteriors
 /// appear clockwise in the image. No ring touches itself; rings of a polygon may touch at corners.
-public struct SegmentationPolygon: Hashable, Sendable {
+public struct SegmentationPolygon: Hashable, Sendable, Codable {
   /// The outer ring.
   public var exterior: [PixelPoint]
   /// The inner rings, whose interior does not belong to the part.
