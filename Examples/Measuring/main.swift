@@ -9,10 +9,10 @@ let folder = URL(filePath: CommandLine.arguments.count > 2 ? CommandLine.argumen
 
 func profile() async throws {
   var profiler = Profiler()
-  profiler.budget = 2
+  profiler.budget = .seconds(2)
   let profile = try await profiler.profile(contentsOf: url)
   for run in profile.devices {
-    print("\(run.device): \(run.latency.median) s, \(run.account.residual / run.account.total) of it unexplained")
+    print("\(run.device): \(run.latency.median), \(run.account.residual / run.account.total) of it unexplained")
   }
   try profile.save(to: folder.appending(path: "profile.json"))
 }
@@ -21,8 +21,8 @@ func plan() async throws {
   var configuration = ModelConfiguration(computeUnits: .all)
   configuration.profile = folder.appending(path: "profile.json")
   let plan = try await ComputePlan.load(contentsOf: url, configuration: configuration)
-  for layer in plan.layers where layer.usage.regret ?? 0 > 0.1 * plan.predicted {
-    print(layer.name, layer.device, layer.usage.reason, layer.costs.map { "\($0.device): \($0.seconds ?? .nan) s" })
+  for layer in plan.layers where layer.usage.regret ?? .zero > plan.predicted / 10 {
+    print(layer.name, layer.device, layer.usage.reason, layer.costs.map { "\($0.device): \($0.time?.description ?? "unsupported")" })
   }
   try plan.save(to: folder.appending(path: "plan.json"))
 }
@@ -36,10 +36,12 @@ func askByOperation(_ plan: ComputePlan) {
 }
 
 func compare() async throws {
-  let benchmark = Benchmark(workload: .stream(framesPerSecond: 30, duration: 5), units: [.cpuOnly, .all])
+  let benchmark = Benchmark(workload: .stream(framesPerSecond: 30, duration: .seconds(5)), units: [.cpuOnly, .all])
   let result = try await benchmark.run(contentsOf: url)
   print(result.verdict)
-  for row in result.configurations { print(row.label, row.latency?.median ?? .nan, row.joules ?? .nan, row.comparison) }
+  for row in result.configurations {
+    print(row.label, row.latency?.median ?? .zero, row.joules ?? .nan, row.comparison)
+  }
   try Data(result.htmlReport().utf8).write(to: folder.appending(path: "report.html"))
   try result.savePlan(to: folder.appending(path: "plan.json"))
 }
@@ -54,15 +56,15 @@ func watch() async throws {
   let monitor = try ThermalMonitor()
   for await reading in monitor.readings(every: .seconds(1)) {
     print("\(reading.state), headroom \(reading.headroom), by \(reading.source)")
-    if let limit = reading.timeToLimit { print("at the limit in \(limit) s") }
-    if monitor.forecast(after: 60) >= 1 { print("too hot within a minute at this load: lower the frame rate") }
+    if let limit = reading.timeToLimit { print("at the limit in \(limit)") }
+    if monitor.forecast(after: .seconds(60)) >= 1 { print("too hot within a minute at this load: lower the frame rate") }
   }
 }
 
 func answer(_ image: PixelBuffer, with model: Model) async throws {
   let stream = try await FrameStream(model, options: .init(deadline: .milliseconds(100), isGoverned: true))
   let watching = Task {
-    for await action in stream.actions { print("at \(action.time) s: \(action)") }
+    for await action in stream.actions { print("at \(action.time): \(action)") }
   }
   let pushing = Task {
     for _ in 0..<90 {

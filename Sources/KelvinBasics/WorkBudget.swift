@@ -59,7 +59,7 @@ package final class WorkBudget: Sendable {
       switch kind {
       case .time(let limit, let used):
         "the limit of \(HumanReadable.seconds(limit)) was reached while \(phase.rawValue), after "
-          + "\(HumanReadable.seconds(used)); a higher limit (--max-seconds, ModelConfiguration.maximumSeconds) gives the"
+          + "\(HumanReadable.seconds(used)); a higher limit (--max-seconds, ModelConfiguration.timeLimit) gives the"
           + " model more time"
       case .memory(let limit, let used, let free?):
         "the limit of \(HumanReadable.bytes(limit)), nine tenths of the free memory (\(HumanReadable.bytes(free))), was "

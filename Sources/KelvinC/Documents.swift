@@ -47,7 +47,7 @@ public func kelvin_profile(
     let cancellation = try Handles.findOptional(cancellation, as: CancellationHandle.self)
     var profiler = Profiler()
     if case .devices(let devices) = configuration.computeUnits { profiler.devices = devices }
-    if seconds != 0 { profiler.budget = seconds }
+    if seconds != 0 { profiler.budget = Duration.limited(seconds: seconds) }
     profiler.keepsMeasurements = configuration.usesCache
     return try waiting(cancellation) { [profiler] in
       try await profiler.profile(contentsOf: url, configuration: configuration)
@@ -63,7 +63,7 @@ public func kelvin_bench(
 ) -> kelvin_code {
   document(json, error) {
     let url = URL(filePath: try KelvinC.path(path))
-    let workload = try Workload(text: try KelvinC.path(workload))
+    let workload = try Benchmark.Workload(text: try KelvinC.path(workload))
     let configurations = try elements(configurations, count, "configurations").map { try configuration($0) }
     let cancellation = try Handles.findOptional(cancellation, as: CancellationHandle.self)
     let benchmark =
@@ -87,7 +87,7 @@ private func document(
   }
 }
 
-extension Workload {
+extension Benchmark.Workload {
   /// Creates a workload from its name or the path of its file.
   fileprivate init(text: String) throws {
     if text.contains("/") || text.hasSuffix(".json") {

@@ -96,9 +96,7 @@ private struct Option: Sendable {
     },
     "function": name(\.functionName),
     "part": name(\.graphName),
-    "device-timeout": Option(optional: \.deviceTimeout, "a time above 0 as in 10, 500ms or 2m") { text in
-      seconds(text).map { .seconds($0) }
-    },
+    "device-timeout": Option(optional: \.deviceTimeout, "a time above 0 as in 10, 500ms or 2m", duration),
     "no-canary": flag(\.checksDevices, isOpposite: true),
     "plan": file(\.plan),
     "profile": file(\.profile),
@@ -113,7 +111,7 @@ private struct Option: Sendable {
     "reshape-frequency": Option(\.optimizationHints.reshapeFrequency, "frequent or infrequent") {
       OptimizationHints.ReshapeFrequency(rawValue: $0)
     },
-    "max-seconds": Option(optional: \.maximumSeconds, "a time above 0 as in 10, 500ms or 2m", seconds),
+    "max-seconds": Option(optional: \.timeLimit, "a time above 0 as in 10, 500ms or 2m", duration),
     "max-memory": Option(optional: \.maximumMemory, "bytes above 0") { Int($0).flatMap { $0 > 0 ? $0 : nil } },
     "exclude": Option { configuration, text in
       guard !text.isEmpty else { throw Meaning(expected: "a device") }
@@ -137,8 +135,8 @@ private struct Option: Sendable {
     type.allCases.map(\.rawValue).joined(separator: ", ")
   }
 
-  private static func seconds(_ text: String) -> Double? {
-    DurationText.seconds(text).flatMap { (1e-3...1e9).contains($0) ? $0 : nil }
+  private static func duration(_ text: String) -> Duration? {
+    DurationText.seconds(text).flatMap { (1e-3...1e9).contains($0) ? .seconds($0) : nil }
   }
 
   private static func number(_ text: String, in range: ClosedRange<Double>) -> Double? {

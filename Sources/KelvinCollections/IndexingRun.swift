@@ -146,7 +146,7 @@ final class IndexingRun: Sendable {
     let rate = seconds > 0 ? Double(state.done) / seconds : 0
     return PhotoUpdateProgress(
       done: state.done, total: work.count, rate: rate,
-      secondsLeft: rate > 0 ? Double(work.count - state.done) / rate : nil, path: path)
+      timeLeft: rate > 0 ? Duration.limited(seconds: Double(work.count - state.done) / rate) : nil, path: path)
   }
 
   /// Returns the record of a file; nil where there is none, after the reason was reported.
@@ -253,7 +253,7 @@ final class IndexingRun: Sendable {
       }
       update.dropped = gone.count
     }
-    update.seconds = (ContinuousClock.now - began).inSeconds
+    update.duration = ContinuousClock.now - began
     return update
   }
 }

@@ -53,7 +53,7 @@ extension PhotoIndex {
       question.limits = query.filter.limits
       question.similarity = similarity
       // Clamped to the range of file times.
-      question.since = query.since.map { Int64((min(max($0, -9e9), 9e9) * 1e9).rounded(.up)) }
+      question.since = query.since.map { Int64((min(max($0.timeIntervalSince1970, -9e9), 9e9) * 1e9).rounded(.up)) }
       let answer = try reader.search(question)
       return PhotoSearchResult(
         matches: answer.matches, count: answer.count, unrelatedCount: answer.unrelatedCount)

@@ -1,3 +1,4 @@
+public import FoundationEssentials
 public import KelvinVision
 
 /// The criteria of a search. An image must satisfy all of them.
@@ -8,8 +9,8 @@ public struct PhotoQuery: Sendable {
   public var words: String?
   /// The labels that count.
   public var filter = ConfidenceFilter()
-  /// The earliest modification time of the file, in seconds since 1970.
-  public var since: Double?
+  /// The earliest modification time of the file.
+  public var since: Date?
   /// The largest number of matches.
   public var limit = 100
 

@@ -32,8 +32,8 @@ public struct PhotoUpdateProgress: Hashable, Sendable {
   public let total: Int
   /// The average number of images per second so far; 0 before the first.
   public let rate: Double
-  /// The estimated remaining time in seconds; nil where unknown.
-  public let secondsLeft: Double?
+  /// The estimated remaining time; nil where unknown.
+  public let timeLeft: Duration?
   /// The path of the last finished image, relative to the index's folder.
   public let path: String
 }
@@ -52,6 +52,6 @@ public struct PhotoUpdate: Hashable, Sendable {
   public internal(set) var unreadable = 0
   /// Whether the update finished; false where the task was cancelled.
   public internal(set) var isComplete = false
-  /// The duration in seconds.
-  public internal(set) var seconds = 0.0
+  /// The duration.
+  public internal(set) var duration = Duration.zero
 }

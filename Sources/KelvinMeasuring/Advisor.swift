@@ -1,5 +1,6 @@
 public import FoundationEssentials
 public import Kelvin
+import KelvinBasics
 import KelvinBench
 import KelvinDevices
 import KelvinEngine
@@ -39,13 +40,13 @@ public struct Advisor: Hashable, Sendable {
   public var questions: Set<Question> = Set(Question.allCases)
   /// Frames per second of `stream` and `sustained`.
   public var framesPerSecond = AdviceRequest.usualRate
-  /// The duration of the `sustained` stream, in seconds of simulated time.
-  public var horizon = 3600.0
+  /// The duration of the `sustained` stream in simulated time.
+  public var horizon = Duration.seconds(3600)
   /// The machine class of the `sustained` stream: one of `ThermalMonitor.envelopes` or the path of an envelope file.
   /// Nil means this machine's class.
   public var thermalEnvelope: String?
-  /// The seconds to spend on measuring. The minimum that a measurement needs is used even if it exceeds the budget.
-  public var budget = AdviceRequest.usualBudget
+  /// The time to spend on measuring. The minimum that a measurement needs is used even if it exceeds the budget.
+  public var budget = Duration.limited(seconds: AdviceRequest.usualBudget)
   /// The units to choose from. An empty array means the CPU, each hardware device, and all of them together.
   public var units: [ComputeUnits] = []
   /// Whether outputs are compared with the reference device's outputs, which is slow.
@@ -100,9 +101,9 @@ public struct Advisor: Hashable, Sendable {
     let machine = try ModelError.wrapping { try ThermalEnvelope(choosing: nil) }
     let request = AdviceRequest(
       questions: Set(questions.compactMap { AdviceRequest.Question(rawValue: $0.rawValue) }),
-      framesPerSecond: framesPerSecond, horizon: horizon,
+      framesPerSecond: framesPerSecond, horizon: horizon.inSeconds,
       envelope: try ModelError.wrapping { try thermalEnvelope.map { try ThermalEnvelope(named: $0) } ?? machine },
-      budget: budget)
+      budget: budget.inSeconds)
     try ModelError.measuring { try request.validate() }
     let configurations = try candidates(configuration)
     let compared = try configurations.compared()

@@ -150,7 +150,7 @@ extension Benchmark {
     }
   }
 
-  /// The measurements of one configuration, in seconds.
+  /// The measurements of one configuration.
   public struct Measurement: Sendable {
     private let result: ConfigurationResult
     /// The configuration's label.
@@ -160,14 +160,14 @@ extension Benchmark {
     /// The latency of inferences: from arrival to result for a stream, else of consecutive inferences; nil if not
     /// measured.
     public var latency: LatencySummary? { result.latency.map { LatencySummary(statistics: $0) } }
-    /// Seconds to read the model. This median and the next two are of starts with a warm cache.
-    public var load: Double? { result.load }
-    /// Seconds to compile.
-    public var compile: Double? { result.compile }
-    /// Seconds of the first inference.
-    public var first: Double? { result.first }
-    /// Seconds from the start of a process to its first result with an empty cache.
-    public var coldStart: Double? { result.coldTotal }
+    /// The time to read the model. This median and the next two are of starts with a warm cache.
+    public var load: Duration? { result.load.map(Duration.limited(seconds:)) }
+    /// The time to compile.
+    public var compile: Duration? { result.compile.map(Duration.limited(seconds:)) }
+    /// The time of the first inference.
+    public var first: Duration? { result.first.map(Duration.limited(seconds:)) }
+    /// The time from the start of a process to its first result with an empty cache.
+    public var coldStart: Duration? { result.coldTotal.map(Duration.limited(seconds:)) }
     /// Results per second; nil if not measured.
     public var throughput: Double? { result.throughput }
     /// The number of frames that were dropped for newer ones.
@@ -180,13 +180,15 @@ extension Benchmark {
     /// Joules per inference; nil without an energy source, and if they cannot be told from those of rest.
     public var joules: Double? { result.sustained?.measuredEnergy?.joules }
     /// The 95 % interval of the joules per inference. If it includes 0, only its upper end is a result.
-    public var joulesInterval: Interval? { result.sustained?.measuredEnergy?.interval.map { Interval(interval: $0) } }
+    public var joulesInterval: MeasuredInterval<Double>? {
+      result.sustained?.measuredEnergy?.interval.map { MeasuredInterval($0) }
+    }
     /// A description of the energy source.
     public var energySource: String { result.sustained?.energySource ?? "" }
     /// The agreement with the reference device's outputs; nil if they were not compared.
     public var agreement: Agreement? { result.agreement.map { Agreement(agreement: $0) } }
-    /// Seconds of one warm inference as the plan predicted them.
-    public var predicted: Double { result.solution.predicted }
+    /// The time of one warm inference as the plan predicted it.
+    public var predicted: Duration { Duration.limited(seconds: result.solution.predicted) }
     /// The comparison with the configuration that the verdict names, such as `1.8 × slower than cpu-only (1.7 to 1.9)`.
     public let comparison: String
     /// The reason why measuring did not complete; nil if it did.

@@ -1,5 +1,6 @@
 public import FoundationEssentials
 public import Kelvin
+import KelvinBasics
 import KelvinBench
 import KelvinDevices
 import KelvinEngine
@@ -63,9 +64,9 @@ public struct Benchmark: Hashable, Sendable {
   public var configurations: [Configuration]
   /// Whether outputs are compared with the reference device's outputs, which is slow.
   public var checksAgreement = true
-  /// The seconds of starts and of warm inferences, for each configuration, after which only the rounds that a comparison
+  /// The time of starts and of warm inferences, for each configuration, after which only the rounds that a comparison
   /// needs are run; nil for all rounds of the workload.
-  public var phaseLimit: Double?
+  public var phaseLimit: Duration?
   /// Whether the best predicted plans of a configuration with several devices are run before one is adopted.
   public var triesPlans = true
   /// The roles of a decoder's inputs and outputs whose names do not show their role, by name. For workloads of tokens.
@@ -146,7 +147,7 @@ public struct Benchmark: Hashable, Sendable {
     let (loaded, readOptions) = (subject.loaded, subject.options)
     return try ModelError.measuring {
       var options = BenchmarkOptions()
-      options.phaseLimit = phaseLimit
+      options.phaseLimit = phaseLimit?.inSeconds
       options.isDeterministic = readOptions.isDeterministic
       options.checksAgreement = checksAgreement
       options.triesPlans = triesPlans

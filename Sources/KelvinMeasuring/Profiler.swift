@@ -1,5 +1,6 @@
 public import FoundationEssentials
 public import Kelvin
+import KelvinBasics
 import KelvinDevices
 import KelvinEngine
 import KelvinFeatures
@@ -13,15 +14,15 @@ import KelvinRuntime
 ///
 /// ```swift
 /// var profiler = Profiler(devices: ["cpu", "vulkan:0"])
-/// profiler.budget = 5
+/// profiler.budget = .seconds(5)
 /// let profile = try await profiler.profile(contentsOf: URL(filePath: "MobileNetV2.mlpackage"))
-/// for layer in profile.layers { print(layer.name, layer.costs.mapValues(\.seconds)) }
+/// for layer in profile.layers { print(layer.name, layer.costs.mapValues(\.median)) }
 /// ```
 public struct Profiler: Hashable, Sendable {
   /// The identifiers of the devices to measure; nil for every device, including software drivers.
   public var devices: [String]?
-  /// The seconds of measuring for each device. Compilation and first runs take additional time.
-  public var budget = 10.0
+  /// The time of measuring for each device. Compilation and first runs take additional time.
+  public var budget = Duration.seconds(10)
   /// The relative uncertainty of a layer's median that is accepted: 0.05 is ± 5 %.
   public var bound = 0.05
   /// Whether the measurements are stored for every later plan of this user. Requires the configuration's cache.
@@ -36,8 +37,8 @@ public struct Profiler: Hashable, Sendable {
 
   /// Measures a model.
   ///
-  /// It takes `budget` seconds for each device and keeps one CPU core busy. Cancelling the task ends measuring and
-  /// returns the results so far (`Profile.isPartial`).
+  /// It takes `budget` for each device and keeps one CPU core busy. Cancelling the task ends measuring and
+  /// returns the results so far (`ModelProfile.isPartial`).
   ///
   /// - Parameters:
   ///   - url: the model file or package.
@@ -51,7 +52,7 @@ public struct Profiler: Hashable, Sendable {
     contentsOf url: URL, configuration: ModelConfiguration = ModelConfiguration(),
     input: (any FeatureProvider & Sendable)? = nil,
     progress: @escaping @Sendable (Double, String) -> Void = { _, _ in }
-  ) async throws(ModelError) -> Profile {
+  ) async throws(ModelError) -> ModelProfile {
     try await profile(
       url, configuration, input: input, listener: .init { progress($0.fraction, $0.phase) })
   }
@@ -62,9 +63,9 @@ public struct Profiler: Hashable, Sendable {
   package func profile(
     _ url: URL, _ configuration: ModelConfiguration, units: ComputeUnits? = nil,
     input: (any FeatureProvider & Sendable)?, listener: MeasurementListener
-  ) async throws(ModelError) -> Profile {
+  ) async throws(ModelError) -> ModelProfile {
     let profiler = self
-    return try await BlockingWork.run { (cancellation) throws(ModelError) -> Profile in
+    return try await BlockingWork.run { (cancellation) throws(ModelError) -> ModelProfile in
       var configuration = configuration
       configuration.plan = nil
       configuration.computeUnits = units ?? .devices(devices ?? Self.everyDevice)
@@ -85,16 +86,16 @@ public struct Profiler: Hashable, Sendable {
   /// - Throws: `ModelError` as `profile(contentsOf:configuration:input:progress:)` does.
   public func profile(
     _ model: Model, input: (any FeatureProvider & Sendable)? = nil
-  ) async throws(ModelError) -> Profile {
+  ) async throws(ModelError) -> ModelProfile {
     try await profile(contentsOf: model.url, configuration: model.configuration, input: input)
   }
 
   private func measure(
     _ url: URL, _ configuration: ModelConfiguration, _ input: (any FeatureProvider)?,
     _ cancellation: Cancellation, _ listener: MeasurementListener
-  ) throws(ModelError) -> Profile {
-    guard budget > 0, budget.isFinite, bound > 0 else {
-      throw ModelError(.parameters, "a profiler's budget is \(budget) s and its bound \(bound); both must be above 0")
+  ) throws(ModelError) -> ModelProfile {
+    guard budget > .zero, bound > 0 else {
+      throw ModelError(.parameters, "a profiler's budget is \(budget.inSeconds) s and its bound \(bound); both must be above 0")
     }
     let subject = try MeasuredSubject(url, configuration, input, seed: seed, isSampled: true, note: listener.note)
     return try ModelError.measuring {
@@ -107,7 +108,7 @@ public struct Profiler: Hashable, Sendable {
         (remarks + subject.loaded.cacheRemarks).forEach(listener.note)
         measured[0].result.remarks += remarks
       }
-      return Profile(
+      return ModelProfile(
         parts: measured, merged: profile, function: subject.loaded.function,
         format: subject.loaded.program.source.format.rawValue)
     }
@@ -116,15 +117,15 @@ public struct Profiler: Hashable, Sendable {
   /// Measures every graph that plans show, the graph with the most work first. All graphs share the budget.
   private func graphs(
     of subject: MeasuredSubject, _ cancellation: Cancellation, _ listener: MeasurementListener
-  ) throws -> [Profile.Part] {
+  ) throws -> [ModelProfile.Part] {
     let (loaded, shown) = (subject.loaded, subject.loaded.shown.part.name)
     let all = loaded.shownGraphs
     let graphs = all.filter { $0.part.name == shown } + all.filter { $0.part.name != shown }
     var options = ProfilerOptions()
-    options.budget = budget / Double(graphs.count)
+    options.budget = budget.inSeconds / Double(graphs.count)
     options.bound = bound
     options.loadSeconds = subject.loadSeconds
-    var measured: [Profile.Part] = []
+    var measured: [ModelProfile.Part] = []
     for graph in graphs where !graph.context.graph.nodes.isEmpty || graphs.count == 1 {
       let profiler = NodeProfiler(
         graph.context, graph.options.request, inputs: try subject.inputs(of: graph), options: options,
@@ -144,7 +145,7 @@ public struct Profiler: Hashable, Sendable {
           result.part = .init(
             name: graph.part.name, sampledSizes: graph.sampledSizes, sampledValues: graph.sampledValues)
         }
-        measured.append(Profile.Part(graph: graph, result: result))
+        measured.append(ModelProfile.Part(graph: graph, result: result))
       } catch RuntimeError.cancelled where !measured.isEmpty { break }
     }
     return measured

@@ -1,6 +1,7 @@
 import Dispatch
 public import FoundationEssentials
 import Kelvin
+import KelvinBasics
 import KelvinEngine
 public import KelvinFeatures
 import KelvinMeasurements
@@ -86,9 +87,9 @@ public final class ThermalMonitor: Sendable {
   /// The state at the latest reading; nominal before the first.
   public var thermalState: ThermalState { monitor.withLock { ThermalState($0.state) } }
 
-  /// Returns the headroom after some seconds if the load of the latest reading continues: the model's solution, hᵢ(t) =
+  /// Returns the headroom after some time if the load of the latest reading continues: the model's solution, hᵢ(t) =
   /// wᵢ·p + (hᵢ(0) − wᵢ·p)·e^(−t/τᵢ).
-  public func forecast(after seconds: Double) -> Double { monitor.withLock { $0.forecast(after: seconds) } }
+  public func forecast(after time: Duration) -> Double { monitor.withLock { $0.forecast(after: time.inSeconds) } }
 
   private func sample() -> ThermalReading {
     let elapsed = began.duration(to: .now).components

@@ -1,4 +1,5 @@
 import Kelvin
+import KelvinBasics
 import KelvinThermal
 
 /// The thermal state of the machine, with the meaning of Apple's `ProcessInfo.ThermalState`.
@@ -35,8 +36,8 @@ public struct ThermalReading: Hashable, Sendable {
 
   init(_ report: ThermalReport) { self.report = report }
 
-  /// Seconds since the monitor was made.
-  public var time: Double { report.at }
+  /// The time since the monitor was made.
+  public var time: Duration { Duration.limited(seconds: report.at) }
   /// The state, with hysteresis.
   public var state: ThermalState { ThermalState(report.state) }
   /// The headroom: 1.0 is the limit, which can be exceeded.
@@ -51,6 +52,6 @@ public struct ThermalReading: Hashable, Sendable {
   public var watts: Double? { report.watts }
   /// The effective clock over the reference clock; nil if contention for the processor makes it unknown.
   public var clockRatio: Double? { report.clockRatio }
-  /// Seconds until headroom reaches 1.0 at the present load, by the model; nil if that never happens.
-  public var timeToLimit: Double? { report.timeToLimit }
+  /// The time until headroom reaches 1.0 at the present load, by the model; nil if that never happens.
+  public var timeToLimit: Duration? { report.timeToLimit.map(Duration.limited(seconds:)) }
 }

@@ -27,7 +27,7 @@ import Testing
   @Test("a profile has the cost of every layer and makes plans measured")
   func profile() async throws {
     var profiler = Profiler(devices: ["cpu", "reference"])
-    profiler.budget = 0.1
+    profiler.budget = .seconds(0.1)
     profiler.keepsMeasurements = false
     let profile = try await profiler.profile(contentsOf: Self.digits, configuration: Self.configuration())
     let plan = try await ComputePlan.load(contentsOf: Self.digits, configuration: Self.configuration())
@@ -35,11 +35,11 @@ import Testing
     #expect(profile.devices.map(\.device.identifier) == ["cpu", "reference"])
     for layer in profile.layers {
       let cost = try #require(layer.costs["cpu"], "\(layer.name)")
-      #expect(cost.seconds >= 0 && cost.interval.lower <= cost.seconds && cost.seconds <= cost.interval.upper)
+      #expect(cost.median >= .zero && cost.interval.lower <= cost.median && cost.median <= cost.interval.upper)
       #expect(layer.costs["reference"] != nil)
     }
     for run in profile.devices {
-      #expect(abs(run.account.total - run.latency.median) <= run.latency.median)
+      #expect(run.account.total <= run.latency.median * 2)
       #expect(run.latency.minimum <= run.latency.median && run.latency.median <= run.latency.p90)
     }
 
@@ -53,17 +53,17 @@ import Testing
       let cost = try #require(layer.costs.first { $0.device == layer.device })
       #expect(cost.isMeasured, "\(layer.name)")
     }
-    #expect(measured.predicted > 0 && measured.predicted != plan.predicted)
+    #expect(measured.predicted > .zero && measured.predicted != plan.predicted)
     #expect(try profile.htmlReport().contains(profile.layers[0].name))
   }
 
   @Test("a benchmark measures each configuration, and its plan file can be reused")
   func benchmark() async throws {
-    var workload = Workload.oneShot
+    var workload = Benchmark.Workload.oneShot
     workload.starts = 1
     workload.iterations = 12
     workload.coldStarts = 1
-    workload.warmSeconds = 0
+    workload.warmTime = .zero
     let benchmark = Benchmark(
       workload: workload,
       configurations: [
@@ -75,7 +75,7 @@ import Testing
     for measured in result.configurations {
       // Rounds in which others took processor time do not count, and there may be any number of those.
       let latency = try #require(measured.latency)
-      #expect(latency.count > 0 && latency.median > 0 && latency.median <= latency.p90)
+      #expect(latency.count > 0 && latency.median > .zero && latency.median <= latency.p90)
       #expect(measured.agreement?.top1 == 1)
     }
     #expect(result.verdict.contains("cpu"))
@@ -107,9 +107,10 @@ import Testing
     #expect(plan.layers[1].device.identifier == "reference" && plan.layers[1].usage.reason == "pinned")
     #expect(plan.goal == .latency && plan.isExact && plan.gap == 0)
     let sum =
-      plan.layers.reduce(0.0) { sum, layer in sum + (layer.costs.first { $0.device == layer.device }?.seconds ?? 0) }
-      + plan.transfers.reduce(0) { $0 + $1.seconds }
-    #expect(abs(sum - plan.predicted) <= 1e-9 * plan.predicted)
+      plan.layers.reduce(.zero) { sum, layer in
+        sum + (layer.costs.first { $0.device == layer.device }?.time ?? .zero)
+      } + plan.transfers.reduce(.zero) { $0 + $1.time }
+    #expect(abs(sum / plan.predicted - 1) <= 1e-9)
 
     #expect(plan.htmlReport().contains("runs on reference: "))
     let file = try temporaryFile("plan.json")
@@ -139,7 +140,7 @@ import Testing
     for operation in placed {
       let layer = try #require(plan.layer(for: operation))
       #expect(layer.operations.contains(operation.name))
-      #expect(layer.costs.count == 2 && layer.costs.allSatisfy { $0.seconds != nil })
+      #expect(layer.costs.count == 2 && layer.costs.allSatisfy { $0.time != nil })
       #expect(plan.deviceUsage(for: operation)?.regret != nil)
     }
     let weights = placed.compactMap { plan.estimatedCost(of: $0)?.weight }
@@ -156,10 +157,10 @@ import Testing
     #expect(await code { _ = try await Profiler().profile(contentsOf: missing) } == .io)
     #expect(
       await code { _ = try await Benchmark(workload: .oneShot, units: []).run(contentsOf: Self.digits) } == .parameters)
-    #expect(await code { _ = try Workload(named: "no such workload") } == .parameters)
+    #expect(await code { _ = try Benchmark.Workload(named: "no such workload") } == .parameters)
     #expect(await code { _ = try ThermalMonitor(envelope: "no such envelope") } == .io)
     var profiler = Profiler(devices: ["cpu"])
-    profiler.budget = -1
+    profiler.budget = .zero
     #expect(await code { _ = try await profiler.profile(contentsOf: Self.digits) } == .parameters)
     profiler = Profiler(devices: ["vulkan:99"])
     #expect(await code { _ = try await profiler.profile(contentsOf: Self.digits) } == .device)
@@ -181,7 +182,7 @@ import Testing
     let monitor = try ThermalMonitor(envelope: "laptop", root: folder)
     let reading = await monitor.reading()
     #expect(reading.isMeasured && reading.celsius == 91 && reading.source.contains("Package id 0"))
-    #expect(reading.headroom > 0.7 && monitor.forecast(after: 0) == reading.headroom)
+    #expect(reading.headroom > 0.7 && monitor.forecast(after: .zero) == reading.headroom)
 
     let empty = try ThermalMonitor(envelope: "phone", root: folder.appending(path: "nothing"))
     var looks = 0
@@ -199,11 +200,11 @@ import Testing
 
   @Test("workloads are given by name, by file or by values")
   func workloads() throws {
-    let stream = Workload.stream(framesPerSecond: 12, duration: 3)
+    let stream = Benchmark.Workload.stream(framesPerSecond: 12, duration: .seconds(3))
     #expect(stream.kind == .stream && stream.description.contains("12 frames/s for 3 s"))
-    #expect(try Workload(named: "throughput") == .throughput())
+    #expect(try Benchmark.Workload(named: "throughput") == .throughput())
     let file = URL(filePath: "\(SharedFiles.projectRoot)/Profiles/workloads/one-shot.json")
-    #expect(try Workload(contentsOf: file).kind == .oneShot)
+    #expect(try Benchmark.Workload(contentsOf: file).kind == .oneShot)
   }
 
   @Test(

@@ -54,7 +54,7 @@ import Testing
   @Test func timeLimitOfTheConfigurationEndsTheWait() {
     var configuration = ModelConfiguration(computeUnits: .cpuOnly)
     configuration.isolation = .worker
-    configuration.maximumSeconds = 1e-9
+    configuration.timeLimit = .nanoseconds(1)
     let error = #expect(throws: ModelError.self) {
       try Model(contentsOf: URL(filePath: "\(Self.digits)/Digits.onnx"), configuration: configuration)
     }

@@ -33,9 +33,9 @@ import Testing
   }
 
   @Test func loadingStopsAtItsLimits() throws {
-    #expect { _ = try model { $0.maximumSeconds = 1e-9 } } throws: { Self.isLimit($0, "maximumSeconds") }
+    #expect { _ = try model { $0.timeLimit = .nanoseconds(1) } } throws: { Self.isLimit($0, "timeLimit") }
     #expect { _ = try model { $0.maximumMemory = 1 } } throws: { Self.isLimit($0, "maximumMemory") }
-    _ = try model { ($0.maximumSeconds, $0.maximumMemory) = (1e6, 1 << 40) }.prediction(from: Self.input(16))
+    _ = try model { ($0.timeLimit, $0.maximumMemory) = (.seconds(1e6), 1 << 40) }.prediction(from: Self.input(16))
   }
 
   /// A prediction that needs more ends before it takes it, and others go on.

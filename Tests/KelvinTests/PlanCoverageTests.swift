@@ -23,7 +23,7 @@ import Testing
     #expect(!convolutions.isEmpty)
     for layer in convolutions {
       let cost = try #require(plan.estimatedCost(of: layer), "\(layer.name)")
-      #expect(cost.weight > 0 && cost.seconds > 0, "\(layer.name)")
+      #expect(cost.weight > 0 && cost.time > .zero, "\(layer.name)")
       #expect(plan.deviceUsage(for: layer)?.preferred.identifier == "cpu", "\(layer.name)")
     }
     let total = network.layers.compactMap { plan.estimatedCost(of: $0)?.weight }.reduce(0, +)

@@ -35,7 +35,7 @@ import Testing
       guard let layer = plan.layer(for: operation) else { continue }
       inside += 1
       #expect(layer.region != nil, "\(operation.name)")
-      #expect(plan.estimatedCost(of: operation)?.seconds ?? 0 >= 0)
+      #expect(plan.estimatedCost(of: operation)?.time ?? .zero >= .zero)
       #expect(plan.deviceUsage(for: operation)?.preferred.identifier == "cpu")
     }
     #expect(inside > 0)

@@ -101,7 +101,7 @@ import Testing
     #expect(plan.graphs[1].holdsUpTo?["at"] != nil)
     #expect(plan.remarks.contains { $0.contains("'main.2'") && $0.contains("sample run") }, "\(plan.remarks)")
     #expect(Set(plan.layers.map(\.graphName)) == ["main.1", "main.2"])
-    #expect(abs(plan.graphs.map(\.predicted).reduce(0, +) - plan.predicted) < 1e-12)
+    #expect(abs((plan.graphs.map(\.predicted).reduce(.zero, +) - plan.predicted) / .seconds(1)) < 1e-12)
     guard case .neuralNetwork(let network) = plan.modelStructure else { return }
     let total = network.layers.compactMap { plan.estimatedCost(of: $0)?.weight }.reduce(0, +)
     #expect(abs(total - 1) < 1e-6, "of all graphs together")

@@ -59,7 +59,7 @@ extension ModelConfiguration {
   var budget: WorkBudget? { limits == .init() ? .current : WorkBudget(limits) }
 
   /// The limits of loading and of each prediction.
-  package var limits: WorkBudget.Limits { WorkBudget.Limits(seconds: maximumSeconds, bytes: maximumMemory) }
+  package var limits: WorkBudget.Limits { WorkBudget.Limits(seconds: timeLimit?.inSeconds, bytes: maximumMemory) }
 
   /// The power budget of the plan; nil if no envelope is given and the goal is not `sustained`.
   package func powerBudget() throws(ModelError) -> PowerBudget? {

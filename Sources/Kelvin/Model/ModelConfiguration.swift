@@ -83,9 +83,9 @@ public struct ModelConfiguration: Hashable, Sendable {
   /// Images have the isolation ``Isolation/standard``, also those that a model decodes itself. A model in memory cannot
   /// be isolated.
   public var isolation = Isolation.standard
-  /// The maximum seconds for reading and compiling the model together, and for each prediction; nil for no limit.
+  /// The maximum time for reading and compiling the model together, and for each prediction; nil for no limit.
   /// Longer work ends with an error of code `limit`, at the next point between two operations.
-  public var maximumSeconds: Double?
+  public var timeLimit: Duration?
   /// The maximum bytes by which reading and compiling the model, or each prediction, may grow the process's memory; nil
   /// for no limit. More ends with an error of code `limit`.
   ///

@@ -1,3 +1,4 @@
+import KelvinBasics
 import KelvinGraph
 import KelvinPlanning
 
@@ -10,18 +11,18 @@ extension ComputePlan {
     public let supported: [ComputeDevice]
     /// The reason for the preferred device.
     public let reason: String
-    /// The seconds that a prediction would lose with the operation on its second best device and everything else placed
+    /// The time that a prediction would lose with the operation on its second best device and everything else placed
     /// optimally. Nil if no other device may run it, or the number is not known.
-    public let regret: Double?
+    public let regret: Duration?
   }
 
   /// The cost of an operation.
   public struct Cost: Hashable, Sendable {
     /// The operation's share of the whole model's predicted cost, 0…1.
     public let weight: Double
-    /// The seconds on its device.
-    public let seconds: Double
-    /// Whether the seconds were measured on this machine instead of estimated.
+    /// The time on its device.
+    public let time: Duration
+    /// Whether the time was measured on this machine instead of estimated.
     public let isMeasured: Bool
   }
 
@@ -53,7 +54,7 @@ extension ComputePlan {
     public var device: ComputeDevice { usage.preferred }
     /// The cost on that device.
     var cost: (seconds: Double, isMeasured: Bool)? {
-      costs.first { $0.device == device }.flatMap { cost in cost.seconds.map { ($0, cost.isMeasured) } }
+      costs.first { $0.device == device }.flatMap { cost in cost.candidate.seconds.map { ($0, cost.isMeasured) } }
     }
 
     init?(_ node: Plan.Node, of graph: String, _ devices: [String: ComputeDevice]) {
@@ -67,8 +68,8 @@ extension ComputePlan {
         devices[candidate.device].map { DeviceCost(device: $0, candidate: candidate) }
       }
       usage = DeviceUsage(
-        preferred: device, supported: costs.filter { $0.seconds != nil }.map(\.device), reason: node.reason,
-        regret: node.regret)
+        preferred: device, supported: costs.filter { $0.time != nil }.map(\.device), reason: node.reason,
+        regret: node.regret.map(Duration.limited(seconds:)))
       transfers = node.transfers.map { Transfer(transfer: $0) }
       region = node.region.isEmpty ? nil : node.region
       runs = node.turns ?? node.iterations
@@ -80,8 +81,8 @@ extension ComputePlan {
   public struct Graph: Hashable, Sendable {
     /// The graph's name; `main` for a function's only graph.
     public let name: String
-    /// The predicted seconds of the graph in one warm prediction.
-    public let predicted: Double
+    /// The predicted time of the graph in one warm prediction.
+    public let predicted: Duration
     /// The shape of each value that enters the graph, from a sample run, if sizes depend on data. Nil if sizes are
     /// known in advance.
     public let sampledSizes: [String: [Int]]?
@@ -92,7 +93,7 @@ extension ComputePlan {
     init(_ plan: Plan) {
       let part = plan.parts.first
       name = part?.name ?? GraphPart.onlyName
-      predicted = plan.predicted
+      predicted = Duration.limited(seconds: plan.predicted)
       sampledSizes = part?.sampledSizes
       holdsUpTo = part.map(\.holdsUpTo) ?? plan.holdsUpTo
     }
@@ -102,15 +103,15 @@ extension ComputePlan {
   public struct DeviceCost: Hashable, Sendable {
     /// The device.
     public let device: ComputeDevice
-    /// The warm seconds on the device; nil if the device cannot run the layer.
-    public var seconds: Double? { candidate.seconds }
-    /// Whether the seconds were measured on this machine instead of estimated.
+    /// The warm time on the device; nil if the device cannot run the layer.
+    public var time: Duration? { candidate.seconds.map(Duration.limited(seconds:)) }
+    /// Whether the time was measured on this machine instead of estimated.
     public var isMeasured: Bool { candidate.isMeasured }
     /// The reason why the device cannot run the layer; nil if it can.
     public var unsupported: String? { candidate.unsupported }
-    /// The seconds that a prediction would lose with the layer on this device and everything else placed optimally; nil
+    /// The time that a prediction would lose with the layer on this device and everything else placed optimally; nil
     /// if not known.
-    public var regret: Double? { candidate.regret }
+    public var regret: Duration? { candidate.regret.map(Duration.limited(seconds:)) }
     let candidate: PlanCandidate
   }
 
@@ -124,9 +125,9 @@ extension ComputePlan {
     public var to: String { transfer.to }
     /// The value's size in bytes.
     public var bytes: Int { transfer.bytes }
-    /// The seconds of the copy including the wait for the device: latency + bytes/bandwidth of this pair of devices,
+    /// The time of the copy including the wait for the device: latency + bytes/bandwidth of this pair of devices,
     /// times the expected number of copies in one prediction.
-    public var seconds: Double { transfer.seconds }
+    public var time: Duration { Duration.limited(seconds: transfer.seconds) }
     /// Whether this is the start of a device by a branch or loop, without a copy.
     public var isStart: Bool { transfer.isSignal == true }
     let transfer: PlannedTransfer

@@ -16,7 +16,7 @@ import KelvinThermal
 public struct ComputePlan: Sendable {
   /// The objective of a plan.
   public enum Goal: String, Hashable, Sendable, CaseIterable {
-    /// The seconds of one warm prediction: the sum of all layers and copies.
+    /// The time of one warm prediction: the sum of all layers and copies.
     case latency
     /// Loading, compiling, the first prediction and the configuration's expected number of further predictions.
     case oneShot = "one-shot"
@@ -70,10 +70,10 @@ public struct ComputePlan: Sendable {
     }
   }
 
-  /// The measured seconds of one warm prediction; nil if the plan was not run on this machine.
-  public var measured: Double? {
+  /// The measured time of one warm prediction; nil if the plan was not run on this machine.
+  public var measured: Duration? {
     let parts = document.parts.map { $0.measured($0.explanation.solution) }
-    return parts.contains { $0 == nil } ? nil : parts.compactMap { $0 }.reduce(0, +)
+    return parts.contains { $0 == nil } ? nil : Duration.limited(seconds: parts.compactMap { $0 }.reduce(0, +))
   }
 
   /// The plan as its file stores it.
@@ -135,7 +135,7 @@ public struct ComputePlan: Sendable {
         let before = costs[origin.name]
         costs[origin.name] = Cost(
           weight: (before?.weight ?? 0) + (total > 0 ? origin.share * cost.seconds / total : 0),
-          seconds: (before?.seconds ?? 0) + origin.share * cost.seconds,
+          time: (before?.time ?? .zero) + Duration.limited(seconds: origin.share * cost.seconds),
           isMeasured: cost.isMeasured && before?.isMeasured != false)
       }
     }
@@ -146,8 +146,8 @@ public struct ComputePlan: Sendable {
 }
 
 extension ComputePlan {
-  /// The predicted seconds of one warm prediction: the sum of all layers and copies, whatever the goal.
-  public var predicted: Double { plan.predicted }
+  /// The predicted time of one warm prediction: the sum of all layers and copies, whatever the goal.
+  public var predicted: Duration { Duration.limited(seconds: plan.predicted) }
 
   /// The share of `predicted` by which a run may differ, from predictions that were compared with runs. It is wider
   /// while other programs slow the processors. Nil if it is unknown.
@@ -162,9 +162,9 @@ extension ComputePlan {
   /// The optimality gap: (found − bound)/bound, 0 if the plan is exact.
   public var gap: Double { plan.gap }
 
-  /// The device with the smallest predicted seconds if it runs every operation that it supports; nil if there is none.
-  public var bestSingleDevice: (device: ComputeDevice, predicted: Double)? {
-    plan.bestSingleDevice.flatMap { single in devices[single.device].map { ($0, single.predicted) } }
+  /// The device with the smallest predicted time if it runs every operation that it supports; nil if there is none.
+  public var bestSingleDevice: (device: ComputeDevice, predicted: Duration)? {
+    plan.bestSingleDevice.flatMap { single in devices[single.device].map { ($0, Duration.limited(seconds: single.predicted)) } }
   }
 
   /// The predicted predictions per second with several in flight; nil unless the goal is `throughput` or `sustained`.
@@ -179,8 +179,8 @@ extension ComputePlan {
   /// The joules of one prediction above an idle machine; nil if the energy of a layer is not known.
   public var joules: Double? { sum(\.joules) }
 
-  /// The seconds that are paid once: loading, devices, compiling and first runs; nil unless the goal is `oneShot`.
-  public var startSeconds: Double? { sum(\.startSeconds) }
+  /// The time that is paid once: loading, devices, compiling and first runs; nil unless the goal is `oneShot`.
+  public var startTime: Duration? { sum(\.startSeconds).map(Duration.limited(seconds:)) }
 
   /// Every copy of a value between devices, in execution order.
   public var transfers: [Transfer] { solutions.flatMap(\.transfers).map(Transfer.init) }

@@ -7,13 +7,13 @@ public import KelvinVision
 public struct CandidateCost: Hashable, Sendable, Codable {
   /// The total size of the model's files in bytes.
   public var bytes: Int
-  /// The median time of several warm answers, from a decoded example to its answer, in seconds.
-  public var seconds: Double
+  /// The median time of several warm answers, from a decoded example to its answer.
+  public var time: Duration
   /// The peak resident memory of a process that only loads the model and answers, in bytes; nil where no such process
   /// was measured.
   public var peakMemory: Int?
-  /// The time that each device works on one answer, in seconds, by device identifier; empty where it was not measured.
-  public var devices: [String: Double]
+  /// The time that each device works on one answer, by device identifier; empty where it was not measured.
+  public var devices: [String: Duration]
   /// Messages about devices that failed during the measurement. ``devices`` are then the ones that took over.
   public var notes: [String] = []
 
@@ -21,11 +21,11 @@ public struct CandidateCost: Hashable, Sendable, Codable {
   ///
   /// - Parameters:
   ///   - bytes: The total size of the model's files in bytes.
-  ///   - seconds: The time of one answer.
+  ///   - time: The time of one answer.
   ///   - peakMemory: The peak resident memory of a process of the model's own, in bytes.
-  ///   - devices: The seconds that each device works on one answer, by device identifier.
-  public init(bytes: Int, seconds: Double, peakMemory: Int? = nil, devices: [String: Double] = [:]) {
-    (self.bytes, self.seconds, self.peakMemory, self.devices) = (bytes, seconds, peakMemory, devices)
+  ///   - devices: The time that each device works on one answer, by device identifier.
+  public init(bytes: Int, time: Duration, peakMemory: Int? = nil, devices: [String: Duration] = [:]) {
+    (self.bytes, self.time, self.peakMemory, self.devices) = (bytes, time, peakMemory, devices)
   }
 
   /// The number of timed answers, and of the warm-up answers before them.
@@ -42,26 +42,28 @@ public struct CandidateCost: Hashable, Sendable, Codable {
     of request: Request, answering question: Request.Question, isAlone: Bool = false
   ) throws(VisionError) {
     let clock = ContinuousClock()
-    var seconds: [Double] = []
+    var times: [Duration] = []
     for index in 0..<Self.untimed + Self.timed {
       let began = clock.now
       try request.answer(question)
-      if index >= Self.untimed { seconds.append((clock.now - began).inSeconds) }
+      if index >= Self.untimed { times.append(clock.now - began) }
     }
     bytes = request.model.fileByteCount
-    self.seconds = seconds.sorted()[seconds.count / 2]
+    time = times.sorted()[times.count / 2]
     // Read before further work of the process raises the peak.
     peakMemory = isAlone ? Model.peakResidentByteCount : nil
-    do throws(ModelError) { devices = try request.model.deviceSeconds() } catch { throw .prediction(error) }
+    do throws(ModelError) {
+      devices = try request.model.deviceSeconds().mapValues(Duration.limited(seconds:))
+    } catch { throw .prediction(error) }
     notes = request.model.outages
   }
 
   /// Each device's share of the work, the busiest first: `vulkan:0 80 %, cpu 20 %`. A single device appears by its name
   /// alone.
   var placement: String {
-    let total = devices.values.reduce(0, +)
+    let total = devices.values.reduce(.zero, +)
     let sorted = devices.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-    guard sorted.count > 1, total > 0 else { return sorted.first?.key ?? "" }
+    guard sorted.count > 1, total > .zero else { return sorted.first?.key ?? "" }
     return sorted.map { "\($0.key) \(HumanReadable.percent($0.value / total, decimals: 0))" }.joined(separator: ", ")
   }
 }

@@ -35,8 +35,8 @@ extension Evaluation {
   private func result(of place: Int, _ cost: CandidateCost, isOnFront: Bool?) -> JSONObject {
     let compared = place > 0 ? comparison(of: place, with: 0) : nil
     return [
-      "model": names[place], "bytes": cost.bytes, "seconds": cost.seconds, "peakMemory": cost.peakMemory,
-      "devices": cost.devices, "isOnFront": isOnFront,
+      "model": names[place], "bytes": cost.bytes, "seconds": cost.time.inSeconds, "peakMemory": cost.peakMemory,
+      "devices": cost.devices.mapValues(\.inSeconds), "isOnFront": isOnFront,
       "againstFirst": compared.map { compared -> JSONObject in
         [
           "difference": compared.difference, "interval": compared.interval?.ends,

@@ -23,7 +23,7 @@ extension Evaluation {
   public func verdict(costs: [CandidateCost]) -> EvaluationVerdict? {
     let isLarger = Self.decisive.isBetterWhenLarger
     let points = contenders.indices.map { place in
-      (cost: costs[place].seconds, quality: quality(of: place).map { isLarger ? $0 : -$0 } ?? .nan)
+      (cost: costs[place].time.inSeconds, quality: quality(of: place).map { isLarger ? $0 : -$0 } ?? .nan)
     }
     let front = ParetoFront.members(of: points)
     guard contenders.count > 1, let last = front.last else { return nil }
@@ -54,7 +54,7 @@ extension Evaluation {
 
   private func sentence(chosen: Int, best: Int, _ costs: [CandidateCost], _ seconds: [Double]) -> String {
     func shown(_ place: Int) -> String {
-      "\(names[place]) (\(decisiveText(of: place)), \(HumanReadable.seconds(costs[place].seconds)))"
+      "\(names[place]) (\(decisiveText(of: place)), \(HumanReadable.seconds(costs[place].time.inSeconds)))"
     }
     let beginning = "For this job on this machine: \(shown(chosen))"
     guard chosen == best else {

@@ -132,8 +132,8 @@ struct AdviseCommand: ParsableCommand, ModelCommand {
     if horizon != nil { asked.insert(.sustained) }
     if !asked.isEmpty { advisor.questions = asked }
     if let stream { advisor.framesPerSecond = stream }
-    if let horizon { advisor.horizon = horizon }
-    if let budget { advisor.budget = budget }
+    if let horizon { advisor.horizon = .seconds(horizon) }
+    if let budget { advisor.budget = .seconds(budget) }
     advisor.thermalEnvelope = envelope
     advisor.units = units.unitsList
     advisor.checksAgreement = !noAgreement

@@ -5,10 +5,10 @@ import KelvinMeasuring
 extension BenchCommand {
   /// Measures and writes an envelope of this machine. Nothing is written if the measurement fails.
   func fitEnvelope(to file: String) throws {
-    guard try Workload(named: measured.workload).kind == .stream else {
+    guard try Benchmark.Workload(named: measured.workload).kind == .stream else {
       throw UsageError("--calibrate is for a stream, not for \(measured.workload)")
     }
-    var benchmark = Benchmark(workload: try Workload(named: measured.workload), configurations: try configurations())
+    var benchmark = Benchmark(workload: try Benchmark.Workload(named: measured.workload), configurations: try configurations())
     benchmark.thermalEnvelope = heat.envelope
     benchmark.seed = options.seed ?? 0
     let name = URL(filePath: file).deletingPathExtension().lastPathComponent

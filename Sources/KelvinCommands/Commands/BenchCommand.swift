@@ -41,7 +41,7 @@ struct BenchCommand: ParsableCommand, ModelCommand {
   @OptionGroup var output: OutputOptions
 
   /// The duration of the real stream before a simulation, long enough to measure a frame.
-  private static let secondsBeforeSimulating = 5.0
+  private static let timeBeforeSimulating = Duration.seconds(5)
 
   func validate() throws {
     guard Set(units.unitsList).count == units.unitsList.count else {
@@ -62,7 +62,7 @@ struct BenchCommand: ParsableCommand, ModelCommand {
   }
 
   /// The seconds of a phase for each configuration, unless the command line says how much to measure.
-  private static let phaseLimit = 15.0
+  private static let phaseLimit = Duration.seconds(15)
 
   func run() throws {
     if let calibrate = heat.calibrate { return try fitEnvelope(to: calibrate) }
@@ -72,7 +72,7 @@ struct BenchCommand: ParsableCommand, ModelCommand {
       guard workload.kind == .stream else {
         throw UsageError("--simulate is for a stream, not for \(workload.name)")
       }
-      workload.duration = min(workload.duration, Self.secondsBeforeSimulating)
+      workload.duration = min(workload.duration, Self.timeBeforeSimulating)
       workload.otherLoad["cpu"] = nil
       workload.coldStarts = min(workload.coldStarts, 1)
       workload.starts = min(workload.starts, 1)
@@ -129,21 +129,21 @@ struct BenchCommand: ParsableCommand, ModelCommand {
     return savePlan
   }
 
-  private func adjustedWorkload() throws -> Workload {
-    var chosen = try Workload(named: measured.workload)
+  private func adjustedWorkload() throws -> Benchmark.Workload {
+    var chosen = try Benchmark.Workload(named: measured.workload)
     if let fps = measured.fps {
       guard chosen.kind == .stream else { throw UsageError("--fps is for a stream, not for \(chosen.name)") }
       chosen.framesPerSecond = fps
     }
     if let duration = measured.duration {
-      if chosen.kind == .oneShot { chosen.warmSeconds = duration } else { chosen.duration = duration }
+      if chosen.kind == .oneShot { chosen.warmTime = .seconds(duration) } else { chosen.duration = .seconds(duration) }
     }
     if let iterations = measured.iterations { chosen.iterations = iterations }
     if let rounds = measured.rounds {
       chosen.rounds = rounds
       chosen.iterations = max(chosen.iterations, rounds)
     }
-    if let warmSeconds = measured.warmSeconds { chosen.warmSeconds = warmSeconds }
+    if let warmSeconds = measured.warmSeconds { chosen.warmTime = .seconds(warmSeconds) }
     if let inFlight = measured.inFlight {
       guard chosen.kind == .throughput else {
         throw UsageError("--in-flight is for throughput, not for \(chosen.name)")
@@ -182,7 +182,7 @@ struct BenchCommand: ParsableCommand, ModelCommand {
   }
 
   /// Returns the roles of inputs and outputs from `--token-role`.
-  private func roles(_ workload: Workload) throws -> [String: TokenRole] {
+  private func roles(_ workload: Benchmark.Workload) throws -> [String: TokenRole] {
     guard measured.tokenRole.isEmpty || workload.kind == .tokens else {
       throw UsageError("--token-role is for tokens, not for \(workload.name)")
     }

@@ -88,7 +88,7 @@ struct IndexCommand: ParsableCommand, ModelCommand {
             progress.update(
               Double(state.done) / Double(max(state.total, 1)),
               "\(state.done) of \(state.total), \(HumanReadable.perSecond(state.rate))  \(state.path)",
-              secondsLeft: state.secondsLeft)
+              secondsLeft: state.timeLeft?.inSeconds)
           case .fault(let path, let reason):
             let fault = Fault(image: collection.path(of: path), error: describe(reason))
             faults.withLock { $0.append(fault) }
@@ -129,7 +129,7 @@ struct IndexCommand: ParsableCommand, ModelCommand {
           // Deprecated: the former key of `images`.
           "pictures": count, "seen": update.seen, "unchanged": update.unchanged, "recognized": update.recognized,
           "dropped": update.dropped, "unreadable": update.unreadable, "complete": update.isComplete,
-          "seconds": update.seconds,
+          "seconds": update.duration.inSeconds,
           "faults": faults.map { ["image": $0.image, "error": $0.error] as JSONObject },
         ] as JSONObject)
     } else {
@@ -143,7 +143,7 @@ struct IndexCommand: ParsableCommand, ModelCommand {
     let parts = update.parts.map { "\($0.count) \($0.what)" }
     let rate = update.rate.map { ", \(HumanReadable.perSecond($0))" } ?? ""
     let sum = parts.isEmpty ? "" : ": \(parts.joined(separator: ", "))"
-    return "\(counted(count, "image")) in the index\(sum); \(HumanReadable.seconds(update.seconds))\(rate)"
+    return "\(counted(count, "image")) in the index\(sum); \(HumanReadable.seconds(update.duration.inSeconds))\(rate)"
   }
 
   /// The largest number of rows of a table on a page.
@@ -193,5 +193,5 @@ extension PhotoUpdate {
   }
 
   /// The number of images per second on which the model was run; nil where there are none.
-  fileprivate var rate: Double? { seen > 0 ? Double(seen) / max(seconds, 1e-9) : nil }
+  fileprivate var rate: Double? { seen > 0 ? Double(seen) / max(duration.inSeconds, 1e-9) : nil }
 }

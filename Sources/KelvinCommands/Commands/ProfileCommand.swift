@@ -67,7 +67,7 @@ struct ProfileCommand: ParsableCommand, ModelCommand {
     let configuration = try options.configuration()
     let inputs = try MeasurementInputs(model, inputs, imageOptions, options)
     var profiler = Profiler()
-    profiler.budget = budget
+    profiler.budget = .seconds(budget)
     profiler.bound = bound / 100
     profiler.seed = options.seed ?? 0
     let profile = try measuring("profiling") { [profiler, units = units.unitsList.first] listener in
@@ -89,7 +89,7 @@ struct ProfileCommand: ParsableCommand, ModelCommand {
 
   private func mergeProfiles() throws {
     guard let save else { return }
-    let merged = try Profile.merged(merge.map { URL(filePath: $0) }, note: Console.note)
+    let merged = try ModelProfile.merged(merge.map { URL(filePath: $0) }, note: Console.note)
     try LocalFile.write(merged.document, to: save)
     Console.note("\(merged.contents) are in '\(save)'")
   }

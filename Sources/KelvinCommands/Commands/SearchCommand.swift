@@ -98,7 +98,7 @@ struct SearchCommand: ParsableCommand, LimitedCommand, IsolatedCommand {
   private var query: PhotoQuery {
     var query = PhotoQuery(words.isEmpty ? nil : words.joined(separator: " "))
     query.filter = confidence.filter
-    query.since = since
+    query.since = since.map(Date.init(timeIntervalSince1970:))
     query.limit = limit ?? (format == .table && !output.json ? Self.usualLimit : .max)
     return query
   }

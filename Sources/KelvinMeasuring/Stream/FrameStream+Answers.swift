@@ -1,19 +1,20 @@
 import Kelvin
+import KelvinBasics
 import KelvinEngine
 public import KelvinFeatures
 import KelvinStreams
 
 extension FrameStream {
-  /// The result of a frame whose prediction began. Times are seconds since the stream was created.
+  /// The result of a frame whose prediction began. Times are those since the stream was created.
   public struct Answer: Sendable {
     /// The number of frames pushed before this one.
     public let number: Int
     /// The time at which the frame was pushed.
-    public let arrival: Double
+    public let arrival: Duration
     /// The time at which the prediction began.
-    public let start: Double
+    public let start: Duration
     /// The time at which the prediction ended.
-    public let end: Double
+    public let end: Duration
     /// Whether the prediction ended after the deadline.
     public let isLate: Bool
     /// The setting used for the frame: `as planned`, or a setting that the governor chose.
@@ -21,8 +22,8 @@ extension FrameStream {
     /// The outputs, or the error.
     public let result: Result<DictionaryFeatureProvider, ModelError>
 
-    /// Seconds from the frame's arrival to its result.
-    public var latency: Double { end - arrival }
+    /// The time from the frame's arrival to its result.
+    public var latency: Duration { end - arrival }
 
     /// Returns the outputs.
     ///
@@ -32,8 +33,8 @@ extension FrameStream {
 
   /// A change that the governor made.
   public struct Action: Hashable, Sendable, CustomStringConvertible {
-    /// Seconds since the stream was created.
-    public let time: Double
+    /// The time since the stream was created.
+    public let time: Duration
     /// A description such as `plan '1 CPU thread' instead of 'as planned'`.
     public let change: String
     /// The reason, such as `fair, headroom 0.78, at the limit in 42 s`.
@@ -82,9 +83,9 @@ extension FrameStream.Answer {
     _ outcome: FrameWorker<any FeatureProvider, DictionaryFeatureProvider>.Outcome, since began: Double, plan: String
   ) {
     number = outcome.number
-    arrival = outcome.arrival - began
-    start = outcome.start - began
-    end = outcome.end - began
+    arrival = Duration.limited(seconds: outcome.arrival - began)
+    start = Duration.limited(seconds: outcome.start - began)
+    end = Duration.limited(seconds: outcome.end - began)
     isLate = outcome.isLate
     setting = plan
     result = outcome.result.mapError { ModelError($0) }
@@ -93,7 +94,7 @@ extension FrameStream.Answer {
 
 extension FrameStream.Action {
   init(_ action: GovernorAction, since began: Double, labels: [String]) {
-    time = action.at - began
+    time = Duration.limited(seconds: action.at - began)
     change = action.what
     cause = action.cause
     isReturn = action.isReturn

@@ -14,7 +14,7 @@ import KelvinRuntime
 
 /// The measurements of a `Profiler`: the cost of every layer of a model on every device, and of every copy between
 /// devices.
-public struct Profile: Sendable {
+public struct ModelProfile: Sendable {
   /// A graph and its measurements.
   struct Part: Sendable {
     let graph: LoadedGraph
@@ -46,30 +46,30 @@ public struct Profile: Sendable {
     public var timedLatency: LatencySummary { LatencySummary(statistics: run.timedLatency) }
     /// The breakdown of the inference with the median `timedLatency`.
     public var account: Account { Account(account: run.account) }
-    /// Seconds to compile with an empty cache.
-    public var compile: Double { run.compile }
-    /// Seconds to compile with a warm cache.
-    public var compileCached: Double { run.compileCached }
-    /// Seconds of the first inference.
-    public var firstRun: Double { run.firstRun }
+    /// The time to compile with an empty cache.
+    public var compile: Duration { Duration.limited(seconds: run.compile) }
+    /// The time to compile with a warm cache.
+    public var compileCached: Duration { Duration.limited(seconds: run.compileCached) }
+    /// The time of the first inference.
+    public var firstRun: Duration { Duration.limited(seconds: run.firstRun) }
     /// The names of layers whose median is less certain than requested, the most expensive first.
     public var noisyLayers: [String] { run.noisyNames }
   }
 
-  /// The breakdown of the time of one inference with layer timers, in seconds. The parts add up to `total`.
+  /// The breakdown of the time of one inference with layer timers. The parts add up to `total`.
   public struct Account: Hashable, Sendable {
     let account: KelvinMeasurements.Account
 
     /// The time in which at least one device computed a layer.
-    public var layers: Double { account.layers }
+    public var layers: Duration { Duration.limited(seconds: account.layers) }
     /// The time in which values were copied and no layer was computed.
-    public var transfers: Double { account.transfers }
+    public var transfers: Duration { Duration.limited(seconds: account.transfers) }
     /// The time in which the host waited for a device to start or to report completion.
-    public var waits: Double { account.waits }
+    public var waits: Duration { Duration.limited(seconds: account.waits) }
     /// The remaining time: dispatch, bookkeeping, and time that no clock covers.
-    public var residual: Double { account.residual }
+    public var residual: Duration { Duration.limited(seconds: account.residual) }
     /// The whole time.
-    public var total: Double { layers + transfers + waits + residual }
+    public var total: Duration { layers + transfers + waits + residual }
   }
 
   /// The measurements of one layer.
@@ -94,10 +94,10 @@ public struct Profile: Sendable {
   public struct Cost: Hashable, Sendable {
     let cost: NodeCost
 
-    /// The median, in seconds.
-    public var seconds: Double { cost.seconds }
+    /// The median.
+    public var median: Duration { Duration.limited(seconds: cost.seconds) }
     /// The confidence interval of the median.
-    public var interval: Interval { Interval(interval: cost.interval) }
+    public var interval: MeasuredInterval<Duration> { MeasuredInterval(seconds: cost.interval) }
     /// The number of runs.
     public var samples: Int { cost.samples }
     /// Whether the interval is wider than requested.
@@ -112,8 +112,8 @@ public struct Profile: Sendable {
     public let from: String
     /// The identifier of the destination device.
     public let to: String
-    /// The fixed seconds of a copy of any size.
-    public let latency: Double
+    /// The fixed time of a copy of any size.
+    public let latency: Duration
     /// The bandwidth; infinite if both devices share memory and the cost does not depend on the size.
     public let bytesPerSecond: Double
     /// Whether both devices address the same memory.
@@ -124,10 +124,10 @@ public struct Profile: Sendable {
   public struct Check: Hashable, Sendable {
     /// The identifier of the device that runs everything, or `best plan`.
     public let label: String
-    /// The predicted seconds of one inference, from the measured layers and copies.
-    public let predicted: Double
-    /// The median of the measured runs, in seconds.
-    public let measured: Double
+    /// The predicted time of one inference, from the measured layers and copies.
+    public let predicted: Duration
+    /// The median of the measured runs.
+    public let measured: Duration
   }
 
   /// The devices, in the machine's order. For a function of several graphs these are the results of the graph with the
@@ -137,7 +137,10 @@ public struct Profile: Sendable {
   public var layers: [Layer] { parts.flatMap(\.result.nodes).map { Layer(row: $0) } }
   /// Plans that were run without layer timers between the rounds of measurements that their predictions use.
   public var checks: [Check] {
-    result.checks.map { Check(label: $0.label, predicted: $0.predicted, measured: $0.measured) }
+    result.checks.map { 
+      Check(
+        label: $0.label, predicted: Duration.limited(seconds: $0.predicted), measured: Duration.limited(seconds: $0.measured))
+    }
   }
   /// The transfers, one for each ordered pair of devices.
   public var transfers: [Transfer] { result.transfers.map(Transfer.init) }
@@ -203,11 +206,11 @@ public struct Profile: Sendable {
   }
 }
 
-extension Profile.Transfer {
+extension ModelProfile.Transfer {
   init(_ transfer: ProfileResult.Transfer) {
     from = transfer.cost.from
     to = transfer.cost.to
-    latency = transfer.cost.latency
+    latency = Duration.limited(seconds: transfer.cost.latency)
     bytesPerSecond = transfer.cost.bytesPerSecond >= TransferFit.unlimited ? .infinity : transfer.cost.bytesPerSecond
     isShared = transfer.isShared
   }

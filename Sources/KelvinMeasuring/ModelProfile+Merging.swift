@@ -5,7 +5,7 @@ import KelvinEngine
 package import KelvinFeatures
 import KelvinMeasurements
 
-extension Profile {
+extension ModelProfile {
   /// Merges saved profiles, also of different machines. Later profiles replace earlier ones.
   ///
   /// - Parameters:
