@@ -9,7 +9,7 @@ extension ModelStructure {
       [
         "program": [
           "functions": program.functions.mapValues { function -> JSONObject in
-            ["inputs": function.inputs, "block": function.block.document]
+            ["inputs": function.inputs.map(\.name), "block": function.block.document]
           }
         ] as JSONObject
       ]
@@ -37,12 +37,12 @@ extension ModelStructure {
 extension ModelStructure.Program.Block {
   fileprivate var document: JSONObject {
     [
-      "inputs": inputs, "outputNames": outputNames,
+      "inputs": inputs.map(\.name), "outputNames": outputNames,
       "operations": operations.map { operation -> JSONObject in
         [
           "name": operation.name, "operatorName": operation.operatorName, "inputs": operation.inputs,
           "arguments": operation.arguments.map { ["name": $0.name, "values": $0.values] as JSONObject },
-          "outputs": operation.outputs, "blocks": operation.blocks.map(\.document),
+          "outputs": operation.outputs.map(\.name), "blocks": operation.blocks.map(\.document),
         ]
       },
     ]

@@ -82,6 +82,7 @@ struct MILFunction {
   var structure: SourceBlock {
     var structure = block.structure(prefix: prefix)
     structure.inputs = inputs.map(\.name)
+    structure.inputTypes = inputs.map(\.type.source)
     return structure
   }
 }
@@ -110,17 +111,21 @@ struct MILBlock {
   }
 
   func structure(prefix: String) -> SourceBlock {
-    SourceBlock(
+    var structure = SourceBlock(
       inputs: inputs.map(\.name), outputs: outputs,
       operations: operations.map { operation in
         let inputs = operation.inputs.sorted { $0.key < $1.key }
-        return SourceOperation(
+        var structure = SourceOperation(
           // Core ML names constants without an operator set.
           name: operation.name, kind: operation.kind == "const" ? operation.kind : "\(prefix).\(operation.kind)",
           inputs: inputs.flatMap { $0.value.compactMap(\.name) },
           arguments: inputs.map { SourceOperation.Argument(name: $0.key, values: $0.value.map(\.name)) },
           outputs: operation.outputs.map(\.name), blocks: operation.blocks.map { $0.structure(prefix: prefix) })
+        structure.outputTypes = operation.outputs.map(\.type.source)
+        return structure
       })
+    structure.inputTypes = inputs.map(\.type.source)
+    return structure
   }
 }
 

@@ -29,6 +29,8 @@ struct MILType {
 
   var scalar: ScalarType? { dataType.flatMap { ScalarType(mil: $0) } }
 
+  var source: SourceType { SourceType(scalar: scalar, sizes: sizes, isState: isState) }
+
   /// The sizes of a tensor; nil unless all are known.
   var shape: Shape? {
     let known = Shape(sizes.compactMap { $0 })

@@ -5,32 +5,48 @@ import KelvinEngine
 import KelvinRuntime
 
 /// A device that models may run on.
-public struct ComputeDevice: Hashable, Sendable, CustomStringConvertible {
-  /// The kind of a device's processing unit.
-  public enum Kind: String, Hashable, Sendable {
-    /// The processor.
-    case cpu
-    /// A GPU.
-    case gpu
-    /// An accelerator other than a GPU.
-    case neuralEngine
-    /// A driver that computes on the CPU; used only if it is named.
-    case software
-    /// The slow reference implementation that other devices are checked against. It runs operations that no other
-    /// device supports.
-    case reference
+public enum ComputeDevice: Hashable, Sendable, CustomStringConvertible {
+  /// The processor.
+  case cpu(Properties)
+  /// A GPU.
+  case gpu(Properties)
+  /// An accelerator other than a GPU.
+  case neuralEngine(Properties)
+  /// A driver that computes on the CPU; used only if it is named.
+  case software(Properties)
+  /// The slow reference implementation that other devices are checked against. It runs operations that no other device
+  /// supports.
+  case reference(Properties)
+
+  /// The properties that devices of all kinds have.
+  public struct Properties: Hashable, Sendable {
+    /// The device's name on the command line and in plans, such as `cpu` or `vulkan:0`.
+    public let identifier: String
+    /// The vendor's name of the device.
+    public let name: String
+    /// The name of the driver, or the instruction sets that the CPU's kernels use.
+    public let driver: String
+    /// The device's memory in bytes.
+    public let memory: Int
+  }
+
+  /// The properties of the device, whatever its kind.
+  public var properties: Properties {
+    switch self {
+    case .cpu(let properties), .gpu(let properties), .neuralEngine(let properties), .software(let properties),
+      .reference(let properties):
+      properties
+    }
   }
 
   /// The device's name on the command line and in plans, such as `cpu` or `vulkan:0`.
-  public let identifier: String
+  public var identifier: String { properties.identifier }
   /// The vendor's name of the device.
-  public let name: String
-  /// The kind of processing unit.
-  public let kind: Kind
+  public var name: String { properties.name }
   /// The name of the driver, or the instruction sets that the CPU's kernels use.
-  public let driver: String
+  public var driver: String { properties.driver }
   /// The device's memory in bytes.
-  public let memory: Int
+  public var memory: Int { properties.memory }
 
   /// Starts to detect the CPU's capabilities on another thread, so that later queries return at once.
   package static func anticipate() {
@@ -43,17 +59,14 @@ public struct ComputeDevice: Hashable, Sendable, CustomStringConvertible {
   }
 
   package init(_ info: DeviceInfo) {
-    identifier = info.id
-    name = info.name
-    driver = info.driver
-    memory = info.memory
-    kind =
+    let properties = Properties(identifier: info.id, name: info.name, driver: info.driver, memory: info.memory)
+    self =
       switch info.kind {
-      case .cpu: .cpu
-      case .integratedGPU, .discreteGPU: .gpu
-      case .accelerator: .neuralEngine
-      case .software: .software
-      case .reference, .null: .reference
+      case .cpu: .cpu(properties)
+      case .integratedGPU, .discreteGPU: .gpu(properties)
+      case .accelerator: .neuralEngine(properties)
+      case .software: .software(properties)
+      case .reference, .null: .reference(properties)
       }
   }
 

@@ -24,7 +24,7 @@ public enum ModelStructure: Sendable {
         return ModelStructure(try readModel(at: url.path).structure)
       } catch {
         // A file that no format recognizes is not a model.
-        guard error.code == .unsupported, formats.contains(where: { $0.sniff(url.path) }) else {
+        guard error.code == .unsupported, isModel(url.path) else {
           throw ModelError(error)
         }
         return .unsupported(error.description)
@@ -49,16 +49,43 @@ public enum ModelStructure: Sendable {
 
     /// A function of a program.
     public struct Function: Sendable {
-      /// The names of the function's inputs.
-      public let inputs: [String]
+      /// The function's inputs.
+      public let inputs: [NamedValueType]
       /// The function's body.
       public let block: Block
     }
 
+    /// The type of a value.
+    public struct ValueType: Hashable, Sendable, CustomStringConvertible {
+      let source: SourceType
+
+      /// The type of a tensor's elements; nil for a value that is no tensor of numbers, such as a string or a list.
+      public var dataType: MultiArrayDataType? { source.scalar.map { MultiArrayDataType($0) } }
+      /// A tensor's sizes; nil for an unknown size.
+      public var shape: [Int?] { source.sizes }
+      /// Whether the value is a state that holds a tensor of this type.
+      public var isState: Bool { source.isState }
+
+      /// The type as in `float16 1x3x224x224`, with `?` for an unknown size.
+      public var description: String {
+        guard let scalar = source.scalar else { return "no tensor" }
+        let sizes = source.sizes.map { $0.map(String.init) ?? "?" }.joined(separator: "x")
+        return "\(isState ? "state of " : "")\(scalar)\(sizes.isEmpty ? "" : " \(sizes)")"
+      }
+    }
+
+    /// The name and the type of a value.
+    public struct NamedValueType: Hashable, Sendable {
+      /// The value's name.
+      public let name: String
+      /// The value's type.
+      public let type: ValueType
+    }
+
     /// A block: operations in order.
     public struct Block: Hashable, Sendable {
-      /// The names of the block's inputs. A function's block has the inputs of the function.
-      public let inputs: [String]
+      /// The block's inputs. A function's block has the inputs of the function.
+      public let inputs: [NamedValueType]
       /// The names of the block's outputs.
       public let outputNames: [String]
       /// The operations, in the file's order.
@@ -84,8 +111,8 @@ public enum ModelStructure: Sendable {
       public let inputs: [String]
       /// The operation's arguments, ordered by name.
       public let arguments: [Argument]
-      /// The names of the values that the operation produces.
-      public let outputs: [String]
+      /// The values that the operation produces.
+      public let outputs: [NamedValueType]
       /// The nested blocks: branches of a condition, the body of a loop.
       public let blocks: [Block]
     }
@@ -121,7 +148,7 @@ public enum ModelStructure: Sendable {
     switch structure {
     case .program(let functions):
       self = .program(
-        Program(functions: functions.mapValues { Program.Function(inputs: $0.inputs, block: Program.Block($0)) }))
+        Program(functions: functions.mapValues { Program.Function(inputs: named($0.inputs, $0.inputTypes), block: Program.Block($0)) }))
     case .network(let layers):
       self = .neuralNetwork(
         NeuralNetwork(
@@ -137,13 +164,17 @@ public enum ModelStructure: Sendable {
 
 extension ModelStructure.Program.Block {
   init(_ block: SourceBlock) {
-    inputs = block.inputs
+    inputs = named(block.inputs, block.inputTypes)
     outputNames = block.outputs
     operations = block.operations.map { operation in
       ModelStructure.Program.Operation(
         name: operation.name, operatorName: operation.kind, inputs: operation.inputs,
         arguments: operation.arguments.map { ModelStructure.Program.Argument(name: $0.name, values: $0.values) },
-        outputs: operation.outputs, blocks: operation.blocks.map(Self.init))
+        outputs: named(operation.outputs, operation.outputTypes), blocks: operation.blocks.map(Self.init))
     }
   }
+}
+
+private func named(_ names: [String], _ types: [SourceType]) -> [ModelStructure.Program.NamedValueType] {
+  zip(names, types).map { .init(name: $0, type: .init(source: $1)) }
 }

@@ -6,8 +6,26 @@ package indirect enum SourceStructure: Sendable {
   case pipeline(stages: [(name: String, structure: SourceStructure)])
 }
 
+/// The type of a value in a program file.
+package struct SourceType: Hashable, Sendable {
+  /// The type of the elements; nil for a value that is no tensor of numbers, such as a string or a list.
+  package var scalar: ScalarType?
+  /// The sizes; nil for an unknown size.
+  package var sizes: [Int?]
+  /// Whether the value is a state that holds such a tensor.
+  package var isState: Bool
+
+  package init(scalar: ScalarType?, sizes: [Int?], isState: Bool) {
+    self.scalar = scalar
+    self.sizes = sizes
+    self.isState = isState
+  }
+}
+
 package struct SourceBlock: Sendable {
   package var inputs: [String]
+  /// The types of the inputs; empty if the format states none.
+  package var inputTypes: [SourceType] = []
   package var outputs: [String]
   package var operations: [SourceOperation]
 
@@ -36,6 +54,8 @@ package struct SourceOperation: Sendable {
   /// The values by the names of arguments, if the format has argument names.
   package var arguments: [Argument]
   package var outputs: [String]
+  /// The types of the outputs; empty if the format states none.
+  package var outputTypes: [SourceType] = []
   package var blocks: [SourceBlock]
 
   package init(
