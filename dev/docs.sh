@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the documentation of the library products from their release build, warnings as errors, into
-# docs-output/ (or the folder given), and fails if a public symbol is not documented. Needs docc, which is part of the
-# Swift toolchain.
+# docs-output/ (or the folder given). Fails if a public symbol is not documented, or if no list of topics names a type.
+# Needs docc, which is part of the Swift toolchain.
 # The archive guide.doccarchive has the guide, the reference pages, the design and the decisions (dev/guide_catalog.py).
 set -euo pipefail
 export SWIFT_DETERMINISTIC_HASHING=1  # see Makefile
@@ -26,6 +26,7 @@ for module in "${modules[@]}"; do
 done
 python3 dev/undocumented.py "$symbols"/*/*.symbols.json
 for module in "${modules[@]}"; do
+  python3 dev/uncurated.py "Sources/$module/$module.docc" "$symbols/$module"/*.symbols.json
   docc convert "Sources/$module/$module.docc" --additional-symbol-graph-dir "$symbols/$module" \
     --fallback-bundle-identifier "kelvin.$module" --fallback-display-name "$module" \
     --output-path "$output/$module.doccarchive" --warnings-as-errors
