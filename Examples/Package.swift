@@ -16,5 +16,5 @@ let package = Package(
     example("TenLines", "Kelvin", "KelvinVision"),
     example("Images", "Kelvin", "KelvinVision"),
     example("Measuring", "Kelvin", "KelvinMeasuring"),
-    example("Generating", "Kelvin", exclude: ["Licence.mlpackage", "README.md", "train.py"]),
+    example("TokenSequences", "Kelvin", exclude: ["Licence.mlpackage", "README.md", "train.py"]),
   ])

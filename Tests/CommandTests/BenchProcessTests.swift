@@ -93,11 +93,11 @@ import Testing
     #expect(role.status == 64 && role.errors.contains("total-length"), "\(role)")
   }
 
-  /// Examples/Generating, built beside the program, goes on with the text that its model was trained on.
+  /// Examples/TokenSequences, built beside the program, goes on with the text that its model was trained on.
   @Test(.slow) func generatingExampleContinuesTheText() {
     let result = Kelvin.run(
-      ["\(SharedFiles.projectRoot)/Examples/Generating/Licence.mlpackage", "Licensed under the ", "14"],
-      script: "\"$(dirname \"$0\")/Generating\" \"$@\"")
+      ["\(SharedFiles.projectRoot)/Examples/TokenSequences/Licence.mlpackage", "Licensed under the ", "14"],
+      script: "\"$(dirname \"$0\")/TokenSequences\" \"$@\"")
     #expect(result.output == "Licensed under the Apache License\n", "\(result)")
   }
 

@@ -10,7 +10,7 @@ struct ByteTokenizer {
   func text(of tokens: [Int]) -> String { String(decoding: tokens.map { UInt8($0) }, as: UTF8.self) }
 }
 
-// Usage: Generating MODEL PROMPT [COUNT]. Continues the prompt with the most likely byte, COUNT times.
+// Usage: TokenSequences MODEL PROMPT [COUNT]. Continues the prompt with the most likely byte, COUNT times.
 let arguments = CommandLine.arguments
 let model = try await Model.load(contentsOf: URL(filePath: arguments[1]))
 let sequence = try TokenSequence(model)
