@@ -88,6 +88,7 @@ let package = Package(
     .library(name: "KelvinVision", targets: ["KelvinVision"]),
     .library(name: "KelvinCollections", targets: ["KelvinCollections"]),
     .library(name: "KelvinText", targets: ["KelvinText"]),
+    .library(name: "KelvinGeneration", targets: ["KelvinGeneration"]),
   ]
     + (isFuzzing
       ? []
@@ -172,12 +173,13 @@ let package = Package(
       "KelvinIndex", "KelvinReport", "KelvinRuntime", "KelvinEngine", "Kelvin", "KelvinMeasuring", "KelvinTables",
       "KelvinVision"),
     swift("KelvinText", "KelvinBasics", "KelvinHostOperations", "Kelvin"),
+    swift("KelvinGeneration", "KelvinBasics", "Kelvin"),
     swift("KelvinC", "CKelvin", "KelvinBasics", "KelvinImages", "Kelvin", "KelvinMeasuring"),
     .target(
       name: "KelvinCLibrary", dependencies: ["KelvinC"] + locks, swiftSettings: strict, linkerSettings: shared),
     swift(
       "KelvinCommands", "KelvinBasics", "KelvinConformance", "Kelvin", "KelvinMeasuring", "KelvinTables",
-      "KelvinVision", "KelvinCollections", "KelvinText", argumentParser),
+      "KelvinVision", "KelvinCollections", "KelvinText", "KelvinGeneration", argumentParser),
     .target(name: "CMutexForTSan", path: "Tests/CMutexForTSan"),
     .target(name: "CFakeNVML", path: "Tests/CFakeNVML"),
     .target(name: "CFaultyDrivers", dependencies: ["CKelvinSupport"], path: "Tests/CFaultyDrivers"),
@@ -266,8 +268,12 @@ let package = Package(
       "KelvinPasses", "KelvinDevices", "KelvinConformance", "ConformanceChecks", "KelvinReference", "KelvinRuntime",
       "KelvinPlanning",
       "KelvinImages", "KelvinIsolation", "KelvinEngine", "TestSupport", "KelvinMeasuring", "KelvinTables"),
-    test("InterfaceTests", "TestSupport"),
+    test(
+      "InterfaceTests", "KelvinGeneration", "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinHostOperations",
+      "TestSupport"),
     test("KelvinTextTests", "KelvinText", "Kelvin", "KelvinBasics", "TestSupport"),
+    test(
+      "KelvinGenerationTests", "KelvinGeneration", "Kelvin", "KelvinGraph", "KelvinHostOperations", "TestSupport"),
     test(
       "KelvinVisionTests", "KelvinVision", "Kelvin", "KelvinBasics", "KelvinImages", "TestSupport", "KelvinCollections"),
     .target(

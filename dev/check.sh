@@ -26,7 +26,7 @@ check_schema() {  # interpreter, package, what dev/generate-schemas.py calls it
 }
 
 check_format() {  # files and folders; all Swift files of the project if there are none
-  [ $# -gt 0 ] || set -- Package.swift Sources Tests Examples bench
+  [ $# -gt 0 ] || set -- Package.swift Sources Tests Examples Plugin bench
   swift format lint --strict --parallel --recursive --configuration .swift-format "$@"
 }
 
@@ -52,8 +52,8 @@ check_documentation() {
   local modules="$release/Modules"
   [ -e "$modules/KelvinVision.swiftmodule" ] || { complain "documentation needs a build: swift build -c release"; return; }
   # A module whose interface does not change keeps its file; the compiled objects are in its folder.
-  latest=$(find "$release"/Kelvin{,Measuring,Tables,Vision,Collections,Text,Evaluation,Index}.build -type f -printf '%T@ %p\n' | sort -n | tail -1)
-  newer=$(find Sources/Kelvin{,Measuring,Tables,Vision,Collections,Text,Evaluation,Index} -name '*.swift' -newer "${latest#* }" -print -quit)
+  latest=$(find "$release"/Kelvin{,Measuring,Tables,Vision,Collections,Text,Generation,Evaluation,Index}.build -type f -printf '%T@ %p\n' | sort -n | tail -1)
+  newer=$(find Sources/Kelvin{,Measuring,Tables,Vision,Collections,Text,Generation,Evaluation,Index} -name '*.swift' -newer "${latest#* }" -print -quit)
   [ -z "$newer" ] || { complain "$newer is newer than the build: swift build -c release"; return; }
   dev/docs.sh "$(mktemp -d)" > /dev/null || complain "the documentation has faults: run dev/docs.sh"
 }

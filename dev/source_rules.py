@@ -189,8 +189,8 @@ def the_command_line_is_a_client(tree):
     """The command line may import the public rooms, the printing targets and, for `kelvin operators`, the
     conformance cases."""
     allowed = {
-        "Kelvin", "KelvinMeasuring", "KelvinTables", "KelvinVision", "KelvinCollections", "KelvinText", "KelvinBasics",
-        "KelvinConformance", "ArgumentParser",
+        "Kelvin", "KelvinMeasuring", "KelvinTables", "KelvinVision", "KelvinCollections", "KelvinText",
+        "KelvinGeneration", "KelvinBasics", "KelvinConformance", "ArgumentParser",
     }
     for name, _, _, needs in tree.targets():
         for need in needs if name == COMMAND_LINE else []:

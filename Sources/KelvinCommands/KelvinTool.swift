@@ -20,7 +20,7 @@ struct KelvinTool: ParsableCommand {
     subcommands: [
       DevicesCommand.self, InspectCommand.self, PredictCommand.self, ClassifyCommand.self, SegmentCommand.self,
       DetectCommand.self, PoseCommand.self, IndexCommand.self, SearchCommand.self, CategoriesCommand.self,
-      EvaluateCommand.self, AnswerCommand.self, EmbedCommand.self, UseCommand.self,
+      EvaluateCommand.self, AnswerCommand.self, EmbedCommand.self, UseCommand.self, GenerateCommand.self,
       PlanCommand.self, ProfileCommand.self, BenchCommand.self, AdviseCommand.self, ReportCommand.self,
       OperatorsCommand.self, StartCommand.self, BackgroundLoadCommand.self,
     ])
