@@ -2,8 +2,8 @@
 # make test      install what is needed, build, and run the fast tests (CONTRIBUTING.md)
 # make test-slow the other tests, and the fast ones that take more seeds or trials here; HALF=0 and HALF=1 are halves
 # make install   install program, C library and header, PREFIX=/usr/local by default
-# make wheel     the Python wheel; make deb, make tar: packages that need no build; make bundle: for SwiftPM; all under
-#                .build/packages
+# make wheel     the Python wheel; make deb, make tar: packages that need no build; make bundle: for SwiftPM;
+#                make plugin: the SwiftPM plugin that writes classes for models; all under .build/packages
 # make check     check file sizes, imports, layers, generated files and documentation (dev/check.sh)
 # make conformance  run coremltools' own tests and the standard ONNX backend suite, and compare their counts with the last
 #                ones (dev/conformance.py); for some hours; what that needs is installed in .build/conformance
@@ -26,7 +26,7 @@ export SWIFT_DETERMINISTIC_HASHING = 1
 # Unwritten memory holds not-a-number, so that no test relies on zeros.
 RUN_TESTS = KELVIN_POISON_MEMORY=255 $(SWIFT) test -c release --disable-testable-imports --skip-build
 
-.PHONY: demo test test-build test-slow build library install wheel deb tar bundle bootstrap check conformance clean
+.PHONY: demo test test-build test-slow build library install wheel deb tar bundle plugin bootstrap check conformance clean
 
 demo: bootstrap build
 	@dev/demo.sh
@@ -57,6 +57,9 @@ wheel: build library
 
 deb tar bundle: build library
 	@dev/package/archives.sh $@
+
+plugin: build
+	@dev/package/archives.sh plugin
 
 bootstrap:
 	@dev/bootstrap.sh

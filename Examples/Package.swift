@@ -16,5 +16,6 @@ let package = Package(
     example("TenLines", "Kelvin", "KelvinVision"),
     example("Images", "Kelvin", "KelvinVision"),
     example("Measuring", "Kelvin", "KelvinMeasuring"),
+    example("GeneratedClass", "Kelvin"),
     example("TokenSequences", "Kelvin", exclude: ["Licence.mlpackage", "README.md", "train.py"]),
   ])

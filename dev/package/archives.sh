@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes packages of the build under .build/packages: dev/package/archives.sh [wheel|deb|tar|bundle]…
+# Makes packages of the build under .build/packages: dev/package/archives.sh [wheel|deb|tar|bundle|plugin]…
 #
 # Equal builds give equal packages: files are sorted and have the time of the last commit. SHA256SUMS lists all packages of
 # the folder. If KELVIN_SIGNING_KEY names a key of GnuPG, SHA256SUMS.asc is its signature.
@@ -100,7 +100,36 @@ INFO
       (cd "$root" && find kelvin.artifactbundle -type f | LC_ALL=C sort | TZ=UTC zip -q -X "$archive" -@)
       echo "$out/${archive##*/}"
       ;;
-    *) echo "$0: '$kind' is none of wheel, deb, tar and bundle" >&2; exit 64 ;;
+    plugin)
+      # The Swift package with the plugin KelvinModels, and the program that the plugin runs.
+      package=$root/KelvinModels
+      bundle=$package/kelvin.artifactbundle
+      for file in Package.swift Plugins/KelvinModels/KelvinModels.swift; do
+        install -D -m 644 "Plugin/$file" "$package/$file"
+      done
+      install -d "$bundle/bin"
+      strip -o "$bundle/bin/kelvin" .build/release/kelvin
+      install -m 644 LICENSE "$bundle"
+      dev/package/notices.py "$bundle" .build/release/kelvin
+      cat > "$bundle/info.json" <<INFO
+{
+  "schemaVersion": "1.0",
+  "artifacts": {
+    "kelvin": {
+      "type": "executable",
+      "version": "$version",
+      "variants": [{"path": "bin/kelvin", "supportedTriples": ["$machine-unknown-linux-gnu"]}]
+    }
+  }
+}
+INFO
+      find "$package" -exec touch -d "@$SOURCE_DATE_EPOCH" {} +
+      archive=$PWD/$out/kelvin-models-$version-$machine.zip
+      rm -f "$archive"
+      (cd "$root" && find KelvinModels -type f | LC_ALL=C sort | TZ=UTC zip -q -X "$archive" -@)
+      echo "$out/${archive##*/}"
+      ;;
+    *) echo "$0: '$kind' is none of wheel, deb, tar, bundle and plugin" >&2; exit 64 ;;
   esac
 done
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the current commit in two clones in folders of different names, and compares their packages byte by byte.
 #
-#   dev/package/reproduce.sh [KIND]...      KIND is wheel, deb, tar or bundle; the default is wheel and deb
+#   dev/package/reproduce.sh [KIND]...      KIND is wheel, deb, tar, bundle or plugin; the default is wheel and deb
 #
 # The status is 0 if all packages are equal. Each build takes as long as `make wheel` in a new clone.
 set -euo pipefail
