@@ -148,37 +148,6 @@ extension KelvinDialect {
       """, indent: 4)
     text.add("  }")
   }
-
-  /// Adds the enumeration of a classifier's labels. Of equal labels there is one case; different labels whose cases would
-  /// have one name are numbered.
-  func addLabels(to text: inout SourceText) {
-    guard description.predictedFeatureName != nil || description.predictedProbabilitiesName != nil,
-      let first = description.classLabels.first
-    else { return }
-    let isText = if case .string = first { true } else { false }
-    text.add(
-      "\n  /// The labels of the model.\n  \(access)enum Label: \(isText ? "String" : "Int64"), CaseIterable, Sendable {"
-    )
-    var labels: Set<String> = []
-    var cases: Set<String> = []
-    var numbers: [String: Int] = [:]
-    for label in description.classLabels where labels.insert(label.description).inserted {
-      let wish: String
-      let value: String
-      switch label {
-      case .string(let label): (wish, value) = (label, label.swiftLiteral)
-      case .int64(let label): (wish, value) = (label < 0 ? "minus\(label.magnitude)" : "\(label)", "\(label)")
-      }
-      let name = SwiftName(wish, reserved: ["AllCases", "RawValue", "allCases", "hash", "hashValue", "rawValue"])
-      var unique = name
-      while !cases.insert(unique.text).inserted {
-        numbers[name.text, default: 1] += 1
-        unique = SwiftName("\(name.text)_\(numbers[name.text, default: 1])")
-      }
-      text.add("case \(unique) = \(value)", indent: 4)
-    }
-    text.add("  }")
-  }
 }
 
 extension NamedFeature {
