@@ -51,6 +51,20 @@ struct PixelReader {
     }
   }
 
+  /// Returns the alpha of the pixel in a stored column and row; 255 for a format without alpha.
+  @inline(__always)
+  func alpha(_ x: Int, _ y: Int) -> Int {
+    let row = UnsafeRawPointer(view.base) + y &* view.bytesPerRow
+    switch view.format {
+    case .rgba16Half:
+      return Self.byte(Self.float(half: row.loadUnaligned(fromByteOffset: 8 &* x &+ 6, as: UInt16.self)))
+    case .rgba32Float: return Self.byte(row.loadUnaligned(fromByteOffset: 16 &* x &+ 12, as: Float.self))
+    default:
+      guard let offset = view.format.alphaOffset else { return 255 }
+      return Int(row.load(fromByteOffset: x &* view.format.bytesPerPixel &+ offset, as: UInt8.self))
+    }
+  }
+
   /// Converts 0…1 to 0…255, rounded half up; NaN becomes 0.
   @inline(__always)
   private static func byte(_ value: Float) -> Int { value > 0 ? Int(min(value, 1) * 255 + 0.5) : 0 }
@@ -136,9 +150,25 @@ extension PixelBuffer {
   /// The image as ``PixelFormat/rgb8``, without alpha.
   package var inRGB: PixelBuffer { format == .rgb8 ? self : read(as: .rgb8) }
 
-  /// - Parameter target: ``PixelFormat/rgb8``, or ``PixelFormat/gray8`` for an image without colour.
+  /// Returns the image in a format with one byte per channel. Grey is the luma of Rec. 601. Alpha is kept if both
+  /// formats have it, and opaque otherwise; colours are not composed on anything.
+  ///
+  /// - Parameter target: ``PixelFormat/rgb8``, ``PixelFormat/rgba8``, ``PixelFormat/bgra8``, ``PixelFormat/argb8`` or
+  ///   ``PixelFormat/gray8``.
+  /// - Throws: ``ImageError`` (`invalidArgument`) for another format.
+  public func converted(to target: PixelFormat) throws(ImageError) -> PixelBuffer {
+    guard target.isBytes else {
+      throw ImageError(
+        .invalidArgument, "pixels", "images are not converted to \(target)",
+        remedy: "expected a format with one byte per channel")
+    }
+    return format == target ? self : read(as: target)
+  }
+
+  /// - Parameter target: a format with one byte per channel.
   private func read(as target: PixelFormat) -> PixelBuffer {
-    let count = width * height * target.channelCount
+    let (size, offsets, alpha) = (target.channelCount, target.colorOffsets, target.alphaOffset)
+    let count = width * height * size
     let bytes = withPixels { view in
       let reader = PixelReader(view)
       return [UInt8](unsafeUninitializedCapacity: count) { bytes, initialized in
@@ -146,12 +176,15 @@ extension PixelBuffer {
         for y in 0..<height {
           for x in 0..<width {
             let pixel = reader.rgb(x, y)
-            bytes[at] = UInt8(truncatingIfNeeded: pixel.red)
-            if target == .rgb8 {
-              bytes[at + 1] = UInt8(truncatingIfNeeded: pixel.green)
-              bytes[at + 2] = UInt8(truncatingIfNeeded: pixel.blue)
+            if size == 1 {
+              bytes[at] = UInt8(truncatingIfNeeded: luma(pixel.red, pixel.green, pixel.blue))
+            } else {
+              bytes[at + offsets.red] = UInt8(truncatingIfNeeded: pixel.red)
+              bytes[at + offsets.green] = UInt8(truncatingIfNeeded: pixel.green)
+              bytes[at + offsets.blue] = UInt8(truncatingIfNeeded: pixel.blue)
+              if let alpha { bytes[at + alpha] = UInt8(truncatingIfNeeded: reader.alpha(x, y)) }
             }
-            at += target.channelCount
+            at += size
           }
         }
         initialized = count

@@ -52,6 +52,28 @@ import Testing
     #expect(colour.format == .rgb8 && colour.bytes == [0, 255, 128, 255, 0, 255])
   }
 
+  @Test func conversionKeepsColoursAndAlpha() throws {
+    let image = try PixelBuffer(width: 2, height: 1, format: .rgba8, bytes: [10, 20, 30, 40, 50, 60, 70, 80])
+    for (format, bytes) in [
+      (PixelFormat.bgra8, [30, 20, 10, 40, 70, 60, 50, 80] as [UInt8]), (.argb8, [40, 10, 20, 30, 80, 50, 60, 70]),
+      (.rgb8, [10, 20, 30, 50, 60, 70]), (.rgba8, image.bytes),
+      // 0.299 · 10 + 0.587 · 20 + 0.114 · 30, and the same of the second pixel.
+      (.gray8, [18, 58]),
+    ] {
+      let converted = try image.converted(to: format)
+      #expect(converted.format == format && converted.bytes == bytes, "\(format): \(converted.bytes)")
+      if format.alphaOffset != nil { #expect(try converted.converted(to: .rgba8).bytes == image.bytes, "\(format)") }
+    }
+    let opaque = try PixelBuffer(width: 1, height: 1, format: .gray8, bytes: [7]).converted(to: .bgra8)
+    #expect(opaque.bytes == [7, 7, 7, 255])
+    let floats: [Float] = [0, 1, 0.5, 0.25]
+    let bytes = floats.flatMap { value in withUnsafeBytes(of: value.bitPattern) { Array($0) } }
+    let float = try PixelBuffer(width: 1, height: 1, format: .rgba32Float, bytes: bytes)
+    #expect(try float.converted(to: .argb8).bytes == [64, 0, 255, 128])
+    #expect(throws: ImageError.self) { try image.converted(to: .yCbCr601Full) }
+    #expect(throws: ImageError.self) { try image.converted(to: .rgba16Half) }
+  }
+
   @Test func leadingAlphaIsIgnored() throws {
     let image = try PixelBuffer(width: 1, height: 1, format: .argb8, bytes: [9, 1, 2, 3])
     #expect(image.inRGB.bytes == [1, 2, 3])
