@@ -30,28 +30,30 @@ import Testing
     }.joined()
   }
 
-  private func expectValidClasses(_ models: [String], _ dialect: String, languages: [Int] = [5, 6]) {
-    for access in ["internal", "public", "package"] {
-      let folder = TemporaryFolder()
-      let said = generate(models, "--dialect \(dialect) --access \(access)", to: folder)
-      #expect(said.isEmpty, "\(said)")
-      for language in access == "internal" ? languages : [6] {
-        let complaints = SwiftCompiler.complaints(about: folder.path, language: language)
-        #expect(complaints == nil, "\(access), Swift \(language): \(complaints ?? "")")
-      }
-    }
-  }
+  /// The access levels and versions of the language in which classes are compiled.
+  private static let variants = [("internal", 6), ("internal", 5), ("public", 6), ("package", 6)]
 
-  @Test(.enabled(if: SwiftCompiler.isInstalled, SwiftCompiler.reason), arguments: ["kelvin", "coreml"])
-  func classesOfEveryFormatCompile(dialect: String) {
-    expectValidClasses(Self.models, dialect)
+  private func expectValidClasses(_ models: [String], _ dialect: String, _ variant: (access: String, language: Int)) {
+    let folder = TemporaryFolder()
+    let said = generate(models, "--dialect \(dialect) --access \(variant.access)", to: folder)
+    #expect(said.isEmpty, "\(said)")
+    let complaints = SwiftCompiler.complaints(about: folder.path, language: variant.language)
+    #expect(complaints == nil, "\(complaints ?? "")")
   }
 
   @Test(
-    .enabled(if: SwiftCompiler.isInstalled, SwiftCompiler.reason),
-    .enabled(if: SharedFiles.root != nil, Comment(rawValue: SharedFiles.reason)), arguments: ["kelvin", "coreml"])
-  func classesOfRealModelsCompile(dialect: String) {
-    expectValidClasses(Self.sharedModels, dialect)
+    .enabled(if: SwiftCompiler.isInstalled, SwiftCompiler.reason), arguments: ["kelvin", "coreml"],
+    Tier.some(1, of: variants))
+  func classesOfEveryFormatCompile(dialect: String, variant: (String, Int)) {
+    expectValidClasses(Self.models, dialect, variant)
+  }
+
+  @Test(
+    .slow, .enabled(if: SwiftCompiler.isInstalled, SwiftCompiler.reason),
+    .enabled(if: SharedFiles.root != nil, Comment(rawValue: SharedFiles.reason)), arguments: ["kelvin", "coreml"],
+    variants)
+  func classesOfRealModelsCompile(dialect: String, variant: (String, Int)) {
+    expectValidClasses(Self.sharedModels, dialect, variant)
   }
 
   /// Examples/GeneratedClass, built beside the program, contains the class of Examples/Digits.
