@@ -73,8 +73,11 @@ import Testing
       let predicted = Shell.run(
         "'\(Self.tool)' predict '\(model)' --input 'image=\(path)' --json --no-cache --output-dir '\(folder.path)'")
       #expect(predicted.status == 0, "\(predicted.output)")
-      let label = try #require(found.output.split(separator: " ").first)
-      #expect(predicted.output.contains("\"\(label)\""), "\(found.output)\n\(predicted.output)")
+      let words = found.output.split { $0 == " " || $0 == "\n" }
+      try #require(words.count == 2, "\(found.output)")
+      #expect(predicted.output.contains("\"\(words[0])\""), "\(found.output)\n\(predicted.output)")
+      let scores = String(decoding: TemporaryFolder.read("\(folder.path)/classLabel_probs.json"), as: UTF8.self)
+      #expect(scores.contains("\"\(words[0])\" : \(words[1])"), "\(found.output)\n\(scores)")
     }
   }
 }
