@@ -18,7 +18,8 @@ extension ModelError {
       case let error as ModelError: (error.code, error.fault)
       case is WorkBudget.Excess: (.limit, .limit)
       case let error as FileError: (.io, error.fault)
-      case let error as FormatError: (error.publicCode, .data)
+      // Lack of memory or of descriptors is no fault of the file.
+      case let error as FormatError: (error.publicCode, error.cause?.fault == .own ? .own : .data)
       case let error as ModelWorkerError: error.failure.publicForm
       case is GraphError: (.unsupported, .data)
       case is HostOperationError: (.featureType, .data)

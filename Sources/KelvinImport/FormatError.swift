@@ -29,6 +29,8 @@ package struct FormatError: Error, Hashable, Sendable, CustomStringConvertible {
   package let remedy: String?
   /// All unsupported operations of the model, by name.
   package let missing: [MissingOperation]
+  /// The system's error, if that is the reason.
+  package private(set) var cause: FileError?
 
   package init(
     _ code: Code, file: String, place: String? = nil, offset: Int? = nil, _ reason: String, remedy: String? = nil,
@@ -59,6 +61,7 @@ package struct FormatError: Error, Hashable, Sendable, CustomStringConvertible {
 
   package init(_ error: FileError) {
     self.init(.unreadable, file: error.path, "cannot \(error.action) it: \(error.reason)")
+    cause = error
   }
 
   package var description: String {

@@ -108,7 +108,7 @@ import Testing
       #expect(convolution.arguments.flatMap { $0.values.compactMap { $0 } } == convolution.inputs)
     }
     let input = try #require(program.functions["main"]?.inputs.first)
-    #expect(input.name == "image" && input.type.description == "float32 1x1x28x28", "\(input.type)")
+    #expect(input.name == "image" && input.type.description == "float32 1x3x64x64", "\(input.type)")
     let made = try #require(convolutions[0].outputs.first?.type)
     #expect(made.dataType == .float16 && made.shape.count == 4 && made.shape[0] == 1 && !made.isState, "\(made)")
     let weights = operations.compactMap { plan.estimatedCost(of: $0)?.weight }.reduce(0, +)

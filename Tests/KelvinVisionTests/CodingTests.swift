@@ -50,7 +50,7 @@ import Testing
     #expect(nine.hasPrecisionRecallCurve && nine.hasMinimumPrecision(0.9, forRecall: 0.8))
     #expect(nine == seen[0])
     #expect(request.precisionRecallCurveShare == 0.1)
-    #expect(request.curveRemark?.hasPrefix("only 10 % of the classes") == true, "\(request.curveRemark ?? "none")")
+    #expect(request.curveRemark?.hasPrefix("only 10.0 % of the classes have") == true, "\(request.curveRemark ?? "none")")
     let damaged = try JSONEncoder().encode(seen[0])
     let text = String(decoding: damaged, as: UTF8.self).replacing("[0.5,", with: "[")
     #expect(throws: DecodingError.self) {
