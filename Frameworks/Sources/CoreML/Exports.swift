@@ -1,0 +1,5 @@
+// Programs that import Core ML use these modules' names without importing them.
+@_exported public import CoreGraphics
+@_exported public import CoreVideo
+@_exported public import Foundation
+@_exported public import ImageIO

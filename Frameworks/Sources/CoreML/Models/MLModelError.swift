@@ -1,0 +1,87 @@
+public import Foundation
+public import Kelvin
+
+/// The domain of Core ML's errors.
+public let MLModelErrorDomain = "com.apple.CoreML"
+
+/// An error with Core ML's domain and code. `localizedDescription` is Kelvin's message: where the problem is, what was
+/// expected, what was found, and how to fix it.
+public struct MLModelError: Error, CustomNSError, LocalizedError, Hashable, Sendable, CustomStringConvertible {
+  /// The kind of a failure, with Core ML's raw values.
+  public enum Code: Int, Sendable {
+    case generic = 0
+    case featureType = 1
+    case io = 3
+    case customLayer = 4
+    case customModel = 5
+    case update = 6
+    case parameters = 7
+    case modelDecryptionKeyFetch = 8
+    case modelDecryption = 9
+    case modelCollection = 10
+    case predictionCancelled = 11
+  }
+
+  /// The kind of the failure.
+  public let code: Code
+  /// The message in one line.
+  public let description: String
+  /// Kelvin's error; nil for an error of these modules.
+  public let kelvin: ModelError?
+
+  /// Creates an error from one of Kelvin's.
+  public init(_ error: ModelError) {
+    (kelvin, description) = (error, error.description)
+    code =
+      switch error.code {
+      case .io: .io
+      case .featureType: .featureType
+      case .parameters: .parameters
+      case .predictionCancelled: .predictionCancelled
+      case .unsupported, .device, .limit, .generic: .generic
+      }
+  }
+
+  init(_ code: Code, _ description: String) {
+    (self.code, self.description, kelvin) = (code, description, nil)
+  }
+
+  public static var errorDomain: String { MLModelErrorDomain }
+  public var errorCode: Int { code.rawValue }
+  public var errorDescription: String? { description }
+  public var failureReason: String? { kelvin?.failureReason }
+  public var recoverySuggestion: String? { kelvin?.recoverySuggestion }
+
+  /// The message, the reason and the remedy, for `NSError`.
+  public var errorUserInfo: [String: Any] {
+    var info: [String: Any] = [NSLocalizedDescriptionKey: description]
+    info[NSLocalizedFailureReasonErrorKey] = failureReason
+    info[NSLocalizedRecoverySuggestionErrorKey] = recoverySuggestion
+    return info
+  }
+
+  /// Calls `body` and converts its errors.
+  static func wrapping<Result>(_ body: () throws(ModelError) -> Result) throws(MLModelError) -> Result {
+    do { return try body() } catch { throw MLModelError(error) }
+  }
+}
+
+/// Codes that a `catch` clause can name: `catch MLModelError.io`.
+extension MLModelError {
+  public static var generic: Code { .generic }
+  public static var featureType: Code { .featureType }
+  public static var io: Code { .io }
+  public static var customLayer: Code { .customLayer }
+  public static var customModel: Code { .customModel }
+  public static var update: Code { .update }
+  public static var parameters: Code { .parameters }
+  public static var modelDecryptionKeyFetch: Code { .modelDecryptionKeyFetch }
+  public static var modelDecryption: Code { .modelDecryption }
+  public static var modelCollection: Code { .modelCollection }
+  public static var predictionCancelled: Code { .predictionCancelled }
+}
+
+extension MLModelError.Code {
+  /// Returns whether an error has a code, for `catch` clauses.
+  public static func ~= (code: Self, error: any Error) -> Bool { (error as? MLModelError)?.code == code }
+}
