@@ -36,6 +36,7 @@ test-build:
 	@dev/bootstrap.sh --tests
 	$(SWIFT) build -c release --build-tests $(CHECKED) $(HARDENED)
 	$(SWIFT) build -c release --package-path Examples --scratch-path .build
+	$(SWIFT) build -c release --build-tests --package-path Frameworks --scratch-path .build $(HARDENED)
 
 test: test-build
 	$(RUN_TESTS)

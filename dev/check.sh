@@ -26,7 +26,7 @@ check_schema() {  # interpreter, package, what dev/generate-schemas.py calls it
 }
 
 check_format() {  # files and folders; all Swift files of the project if there are none
-  [ $# -gt 0 ] || set -- Package.swift Sources Tests Examples Plugin bench
+  [ $# -gt 0 ] || set -- Package.swift Sources Tests Examples Frameworks Plugin bench
   swift format lint --strict --parallel --recursive --configuration .swift-format "$@"
 }
 

@@ -34,7 +34,8 @@ DOCUMENTS = {
     "README.md", "Python/README.md", "Architecture.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "bench/README.md"}
 GENERATED_DOCUMENTS = {"docs/coverage.md", "docs/gpu-shader-report.md", "docs/operators.md"}
 COMMENTED_PLACES = (
-    "Sources/", "Tests/", "dev/", "bench/", "Shaders/", "Examples/", "Plugin/", "Python/", ".ci/", "Makefile", "Package.swift")
+    "Sources/", "Tests/", "dev/", "bench/", "Shaders/", "Examples/", "Frameworks/", "Plugin/", "Python/", ".ci/", "Makefile",
+    "Package.swift")
 
 OPENING = re.compile(r"(?:What|Whatever|Who|Whoever|Where|Those|Such|That which|Of which)\b")
 # A comment may be a fragment that begins in lower case, and a documented parameter begins behind its name.

@@ -1,0 +1,124 @@
+import Foundation
+import Testing
+
+/// Programs for Apple's systems, compiled unchanged against the modules in both language modes.
+@Suite(.serialized) struct ProgramTests {
+  private static let hasModels = Places.shared != nil
+  private static let model = Places.path("models/MobileNetV2_f16.mlpackage")
+  private static let parrot = Places.path("images/photos/parrot.jpg")
+
+  /// Compiles a program of `Frameworks/Programs` and returns its path.
+  private func compile(_ name: String, mode: Int, in folder: Folder, links: Bool = true) throws -> String {
+    let program = folder.file("\(name)\(mode)").path
+    let source = Places.root.appendingPathComponent("Frameworks/Programs/\(name).swift").path
+    let build = Places.build.path
+    let linking = ["-o", program, "-L", build, "-lKelvinFrameworks", "-Xlinker", "-rpath", "-Xlinker", build]
+    let outcome = try Outcome.of(
+      "/usr/bin/env",
+      ["swiftc", "-parse-as-library", "-swift-version", "\(mode)", "-I", "\(build)/Modules", source]
+        + (links ? linking : ["-typecheck"]))
+    try #require(outcome.status == 0, "\(outcome.output)")
+    return program
+  }
+
+  private func run(
+    _ name: String, mode: Int, _ arguments: [String], environment: [String: String] = [:]
+  ) throws -> [String] {
+    let folder = try Folder()
+    let program = try compile(name, mode: mode, in: folder)
+    let outcome = try Outcome.of(program, arguments, environment: environment)
+    #expect(outcome.status == 0, "\(outcome.output)")
+    return outcome.output.split(separator: "\n").map(String.init)
+  }
+
+  @Test(arguments: [5, 6]) func mostUsedSymbolsCompile(mode: Int) throws {
+    _ = try compile("Symbols", mode: mode, in: try Folder(), links: false)
+  }
+
+  @Test(.enabled(if: hasModels, "\(Places.reason)"), arguments: [5, 6])
+  func firstGenerationClassifiesPhotos(mode: Int) throws {
+    let lines = try run("ClassicPhotos", mode: mode, [Self.model, Self.parrot])
+    #expect(lines.first == "macaw - 95.7%")
+    #expect(lines.contains { $0.hasPrefix("url: macaw 0.957") })
+    #expect(lines.last == "error: com.apple.Vis 6")
+  }
+
+  @Test(.enabled(if: hasModels, "\(Places.reason)"), arguments: [5, 6])
+  func secondGenerationFiltersCollections(mode: Int) throws {
+    let folder = try Folder()
+    let model = folder.file("classifier.mlpackage")
+    try FileManager.default.copyItem(atPath: Self.model, toPath: model.path)
+    try FileManager.default.createDirectory(at: folder.file("kelvin"), withIntermediateDirectories: true)
+    try Data(#"{"model": "\#(model.path)"}"#.utf8).write(to: folder.file("kelvin/default-model.json"))
+    let curves = """
+      {"format": "kelvin-curves", "version": 1, "classes": {
+        "macaw": {"precision": [[0.1, 0.5], [0.5, 0.95]], "recall": [[0.1, 0.9], [0.5, 0.85]]},
+        "lorikeet": {"precision": [[0.0, 0.05]], "recall": [[0.0, 1.0]]}}}
+      """
+    try Data(curves.utf8).write(to: folder.file("classifier.mlpackage.curves.json"))
+    let lines = try run(
+      "PhotoCollection", mode: mode, [Self.parrot, Places.path("images/photos/owl.jpg")],
+      environment: ["XDG_CONFIG_HOME": folder.url.path])
+    #expect(lines.contains(#"parrot.jpg: ["macaw"]"#) && lines.contains("owl.jpg: []"), "\(lines)")
+    #expect(lines.contains(#"found: ["parrot.jpg"]"#))
+    #expect(lines.contains("twice: macaw macaw"))
+    #expect(lines.contains(#"kinds: ["macaw", "macaw", "macaw"]"#))
+    #expect(lines.last == #"classic: ["macaw 0.957"]"#, "\(lines)")
+  }
+
+  @Test(.enabled(if: hasModels, "\(Places.reason)"), arguments: [5, 6])
+  func segmentationGivesMasksByLabel(mode: Int) throws {
+    let folder = try Folder()
+    let mask = folder.file("mask.png")
+    let lines = try run(
+      "Segmentation", mode: mode,
+      [
+        Places.path("models/DeepLabV3Int8LUT.mlmodel"),
+        Places.path("images/segmentation/coral_bird_segmentation.bmp"), mask.path,
+      ])
+    #expect(lines.first == "shape: [513, 513]", "\(lines)")
+    let bird = try #require(lines.first { $0.hasPrefix("bird #") }, "\(lines)")
+    let share = try #require(Double(bird.split(separator: " ")[2].dropLast()))
+    #expect((15...25).contains(share))
+    #expect(lines.last == "mask: 513 x 513, written: true")
+    #expect(try Data(contentsOf: mask).prefix(4) == Data([0x89, 0x50, 0x4E, 0x47]))
+  }
+
+  @Test(.enabled(if: hasModels, "\(Places.reason)"), arguments: [5, 6])
+  func busyClassifierDropsFrames(mode: Int) throws {
+    let lines = try run("FrameClassifier", mode: mode, [Self.model, Self.parrot])
+    #expect(lines == ["macaw 95.7%", "dropped: true"])
+  }
+
+  @Test(
+    .enabled(if: hasModels, "\(Places.reason)"), arguments: [5, 6],
+    ["MobileNetV2_f16.mlpackage", "MobileNetV2_nn_f16.mlmodel"])
+  func compiledModelsLoadInOtherPrograms(mode: Int, name: String) throws {
+    let folder = try Folder()
+    let program = try compile("CompiledModels", mode: mode, in: folder)
+    let model = Places.path("models/\(name)")
+    let first = try Outcome.of(program, [model, Self.parrot, folder.url.path])
+    let lines = first.output.split(separator: "\n").map(String.init)
+    try #require(first.status == 0 && lines.first == "compiled: mlmodelc", "\(first.output)")
+    #expect(lines.last == "error: com.apple.CoreML 3")
+    let moved = try #require(lines.first { $0.hasPrefix("moved: macaw ") })
+    let place = try #require(lines.first { $0.hasPrefix("place: ") }).dropFirst("place: ".count)
+    let second = try Outcome.of(program, [String(place), Self.parrot, folder.url.path])
+    #expect(second.output == moved.replacingOccurrences(of: "moved", with: "loaded") + "\n")
+    let tool = Places.build.appendingPathComponent("kelvin").path
+    if mode == 6, FileManager.default.isExecutableFile(atPath: tool) {
+      let classified = try Outcome.of(tool, ["classify", Self.parrot, "--model", String(place)])
+      #expect(classified.output.contains("macaw"), "\(classified.output)")
+    }
+  }
+
+  @Test(.enabled(if: hasModels, "\(Places.reason)"), arguments: [5, 6])
+  func plansNameDevicesAndCosts(mode: Int) throws {
+    let program = try run("ComputePlans", mode: mode, [Self.model])
+    #expect(program.contains("device: cpu MLCPUComputeDevice"))
+    #expect(program.contains("program: true weight: 1.00 x: 1"), "\(program)")
+    #expect(program.last?.hasPrefix("outputs: true inputs: [") == true)
+    let network = try run("ComputePlans", mode: mode, [Places.path("models/MobileNetV2_nn_f16.mlmodel")])
+    #expect(network.last == "network: true first: convolution", "\(network)")
+  }
+}
