@@ -12,6 +12,7 @@ let strict: [SwiftSetting] = [
 ]
 
 let kelvin: Target.Dependency = .product(name: "Kelvin", package: "Kelvin")
+let kelvinMeasuring: Target.Dependency = .product(name: "KelvinMeasuring", package: "Kelvin")
 let kelvinVision: Target.Dependency = .product(name: "KelvinVision", package: "Kelvin")
 
 func framework(_ name: String, _ needs: Target.Dependency...) -> Target {
@@ -24,7 +25,7 @@ let frameworks = [
   framework("CoreGraphics", "CoreVideo", kelvin),
   framework("ImageIO", "CoreVideo", "CoreGraphics", kelvin),
   framework("CoreImage", "CoreVideo", "CoreGraphics", "ImageIO", kelvin),
-  framework("CoreML", "CoreVideo", "CoreGraphics", "ImageIO", kelvin),
+  framework("CoreML", "CoreVideo", "CoreGraphics", "ImageIO", kelvin, kelvinMeasuring),
   framework("Vision", "CoreVideo", "CoreGraphics", "ImageIO", "CoreImage", "CoreML", kelvin, kelvinVision),
   framework("Accelerate", "CoreVideo", "CoreGraphics"),
 ]
@@ -36,5 +37,10 @@ let package = Package(
     + [.library(name: "KelvinFrameworks", type: .dynamic, targets: frameworks.map(\.name))],
   dependencies: [.package(name: "Kelvin", path: "..")],
   targets: frameworks + [
-    .testTarget(name: "FrameworksTests", dependencies: ["CoreML", "Vision", "Accelerate"], swiftSettings: strict)
+    .testTarget(
+      name: "FrameworksTests",
+      dependencies: ["CoreVideo", "CoreGraphics", "ImageIO", "CoreImage", "CoreML", "Vision", "Accelerate"] + [
+        kelvin, kelvinMeasuring,
+      ],
+      swiftSettings: strict)
   ])
