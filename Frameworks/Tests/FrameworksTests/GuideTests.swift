@@ -21,7 +21,7 @@ import Testing
       let lines = modules.map { "import \($0)" } + names.sorted().map { "typealias Of\($0) = \($0)" }
       try lines.joined(separator: "\n").write(to: source, atomically: true, encoding: .utf8)
       let outcome = try Outcome.of(
-        "/usr/bin/env", ["swiftc", "-typecheck", "-I", "\(Places.build.path)/Modules", source.path])
+        "/usr/bin/env", ["swiftc", "-typecheck", source.path] + Places.moduleOptions)
       #expect(outcome.status == 0, "\(outcome.output)")
     }
   }

@@ -30,6 +30,14 @@ enum Places {
     return hasModules ? beside : release
   }()
 
+  /// The options that make the built modules known to a compiler.
+  static let moduleOptions: [String] = {
+    let folders = (try? FileManager.default.contentsOfDirectory(atPath: build.path)) ?? []
+    let maps = folders.sorted().map { build.appendingPathComponent($0).appendingPathComponent("module.modulemap").path }
+    let known = maps.filter { FileManager.default.fileExists(atPath: $0) }
+    return ["-I", "\(build.path)/Modules"] + known.flatMap { ["-Xcc", "-fmodule-map-file=\($0)"] }
+  }()
+
   static func path(_ name: String) -> String { (shared ?? root).appendingPathComponent(name).path }
 
   static let digits = root.appendingPathComponent("Examples/Digits/Digits.mlpackage")

@@ -15,7 +15,7 @@ import Testing
     let linking = ["-o", program, "-L", build, "-lKelvinFrameworks", "-Xlinker", "-rpath", "-Xlinker", build]
     let outcome = try Outcome.of(
       "/usr/bin/env",
-      ["swiftc", "-parse-as-library", "-swift-version", "\(mode)", "-I", "\(build)/Modules", source]
+      ["swiftc", "-parse-as-library", "-swift-version", "\(mode)", source] + Places.moduleOptions
         + (links ? linking : ["-typecheck"]))
     try #require(outcome.status == 0, "\(outcome.output)")
     return program

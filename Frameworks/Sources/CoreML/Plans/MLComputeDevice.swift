@@ -58,7 +58,7 @@ public enum MLComputeDevice: Hashable, Sendable, CustomStringConvertible {
   /// Creates a device from one of Kelvin's. Kelvin's slow reference device is a CPU here.
   public init(_ device: ComputeDevice) {
     self =
-      switch device.kind {
+      switch device {
       case .cpu, .reference: .cpu(MLCPUComputeDevice(device))
       case .gpu, .software: .gpu(MLGPUComputeDevice(device))
       case .neuralEngine: .neuralEngine(MLNeuralEngineComputeDevice(device))
@@ -79,7 +79,9 @@ public enum MLComputeDevice: Hashable, Sendable, CustomStringConvertible {
 
   /// Every device of this machine, including software drivers.
   public static var allComputeDevices: [MLComputeDevice] {
-    ComputeDevice.allComputeDevices.filter { $0.kind != .reference }.map { MLComputeDevice($0) }
+    ComputeDevice.allComputeDevices.compactMap { device in
+      if case .reference = device { nil } else { MLComputeDevice(device) }
+    }
   }
 }
 

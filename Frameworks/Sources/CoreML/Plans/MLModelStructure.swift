@@ -164,16 +164,21 @@ extension MLModelStructure.Program {
   /// A stored value, whose contents are not public.
   public struct Value: Hashable, Sendable {}
 
-  /// The type of a value, whose contents are not public.
-  public struct ValueType: Hashable, Sendable {}
+  /// The type of a value.
+  public struct ValueType: Hashable, Sendable {
+    /// Kelvin's type, with the type of the elements and the shape.
+    public let kelvin: ModelStructure.Program.ValueType
+  }
 
   /// A value's name and type.
   public struct NamedValueType: Hashable, Sendable {
     /// The value's name.
     public let name: String
     /// The value's type.
-    public let type = ValueType()
+    public let type: ValueType
 
-    init(_ name: String) { self.name = name }
+    init(_ value: ModelStructure.Program.NamedValueType) {
+      (name, type) = (value.name, ValueType(kelvin: value.type))
+    }
   }
 }
