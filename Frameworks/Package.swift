@@ -21,26 +21,37 @@ func framework(_ name: String, _ needs: Target.Dependency...) -> Target {
 
 /// One row for each module, lowest layer first: a row may name only rows above it.
 let frameworks = [
+  framework("_Testing_CoreGraphics"),
+  framework("_Testing_CoreImage"),
   framework("CoreVideo", kelvin),
-  framework("CoreGraphics", "CoreVideo", kelvin),
+  framework("CoreGraphics", "_Testing_CoreGraphics", "CoreVideo", kelvin),
   framework("ImageIO", "CoreVideo", "CoreGraphics", kelvin),
-  framework("CoreImage", "CoreVideo", "CoreGraphics", "ImageIO", kelvin),
+  framework("CoreImage", "_Testing_CoreImage", "CoreVideo", "CoreGraphics", "ImageIO", kelvin),
   framework("CoreML", "CoreVideo", "CoreGraphics", "ImageIO", kelvin, kelvinMeasuring),
   framework("Vision", "CoreVideo", "CoreGraphics", "ImageIO", "CoreImage", "CoreML", kelvin, kelvinVision),
   framework("Accelerate", "CoreVideo", "CoreGraphics"),
 ]
 
+/// Whether the Makefile builds. The tests then link programs with a library of all modules. SwiftPM refuses a required
+/// package with unsafe flags, so that a program that requires these modules gets neither.
+let isTesting = Context.environment["KELVIN_HARDENED"] != nil
+
 let package = Package(
   name: "Frameworks",
-  products: frameworks.map { .library(name: $0.name, targets: [$0.name]) }
-    // The programs of the tests link it.
-    + [.library(name: "KelvinFrameworks", type: .dynamic, targets: frameworks.map(\.name))],
+  products: frameworks.filter { !$0.name.hasPrefix("_") }.map { .library(name: $0.name, targets: [$0.name]) }
+    + (isTesting ? [.library(name: "KelvinFrameworks", type: .dynamic, targets: ["ProgramLibrary"])] : []),
   dependencies: [.package(name: "Kelvin", path: "..")],
-  targets: frameworks + [
+  targets: frameworks)
+
+if isTesting {
+  package.targets += [
+    .target(
+      name: "ProgramLibrary", dependencies: frameworks.map { .target(name: $0.name) }, path: "Tests/ProgramLibrary",
+      swiftSettings: strict,
+      // The archives of zlib and OpenSSL are for programs: their symbols must stay within the library.
+      linkerSettings: [.unsafeFlags(["-Xlinker", "--exclude-libs=ALL"])]),
     .testTarget(
       name: "FrameworksTests",
-      dependencies: ["CoreVideo", "CoreGraphics", "ImageIO", "CoreImage", "CoreML", "Vision", "Accelerate"] + [
-        kelvin, kelvinMeasuring,
-      ],
-      swiftSettings: strict)
-  ])
+      dependencies: frameworks.map { .target(name: $0.name) } + [kelvin, kelvinMeasuring], swiftSettings: strict),
+  ]
+}

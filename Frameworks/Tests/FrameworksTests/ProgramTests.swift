@@ -7,16 +7,18 @@ import Testing
   private static let model = Places.path("models/MobileNetV2_f16.mlpackage")
   private static let parrot = Places.path("images/photos/parrot.jpg")
 
-  /// Compiles a program of `Frameworks/Programs` and returns its path.
-  private func compile(_ name: String, mode: Int, in folder: Folder, links: Bool = true) throws -> String {
+  /// Compiles a program of `Frameworks/Programs`, or of other sources, and returns its path.
+  private func compile(
+    _ name: String, mode: Int, in folder: Folder, sources: [URL]? = nil, links: Bool = true
+  ) throws -> String {
     let program = folder.file("\(name)\(mode)").path
-    let source = Places.root.appendingPathComponent("Frameworks/Programs/\(name).swift").path
+    let own = Places.root.appendingPathComponent("Frameworks/Programs/\(name).swift")
     let build = Places.build.path
     let linking = ["-o", program, "-L", build, "-lKelvinFrameworks", "-Xlinker", "-rpath", "-Xlinker", build]
     let outcome = try Outcome.of(
       "/usr/bin/env",
-      ["swiftc", "-parse-as-library", "-swift-version", "\(mode)", source] + Places.moduleOptions
-        + (links ? linking : ["-typecheck"]))
+      ["swiftc", "-parse-as-library", "-swift-version", "\(mode)"] + (sources ?? [own]).map(\.path)
+        + Places.moduleOptions + (links ? linking : ["-typecheck"]))
     try #require(outcome.status == 0, "\(outcome.output)")
     return program
   }
@@ -105,9 +107,8 @@ import Testing
     let place = try #require(lines.first { $0.hasPrefix("place: ") }).dropFirst("place: ".count)
     let second = try Outcome.of(program, [String(place), Self.parrot, folder.url.path])
     #expect(second.output == moved.replacingOccurrences(of: "moved", with: "loaded") + "\n")
-    let tool = Places.build.appendingPathComponent("kelvin").path
-    if mode == 6, FileManager.default.isExecutableFile(atPath: tool) {
-      let classified = try Outcome.of(tool, ["classify", Self.parrot, "--model", String(place)])
+    if mode == 6, FileManager.default.isExecutableFile(atPath: Self.tool) {
+      let classified = try Outcome.of(Self.tool, ["classify", Self.parrot, "--model", String(place)])
       #expect(classified.output.contains("macaw"), "\(classified.output)")
     }
   }
@@ -120,5 +121,32 @@ import Testing
     #expect(program.last?.hasPrefix("outputs: true inputs: [") == true)
     let network = try run("ComputePlans", mode: mode, [Places.path("models/MobileNetV2_nn_f16.mlmodel")])
     #expect(network.last == "network: true first: convolution", "\(network)")
+  }
+
+  private static let tool = Places.build.appendingPathComponent("kelvin").path
+
+  @Test(
+    .enabled(if: FileManager.default.isExecutableFile(atPath: tool), "needs the program kelvin: make build"),
+    arguments: [5, 6])
+  func generatedClassesPredict(mode: Int) throws {
+    let folder = try Folder()
+    let (classes, main) = (folder.file("Digits.swift"), folder.file("Main.swift"))
+    let written = try Outcome.of(
+      Self.tool, ["generate", Places.digits.path, "--output", classes.path, "--dialect", "coreml"])
+    try #require(written.status == 0, "\(written.output)")
+    let source = """
+      import CoreML
+      import Foundation
+      @main struct Main {
+        static func main() throws {
+          let digits = try Digits(contentsOf: URL(fileURLWithPath: CommandLine.arguments[1]))
+          let output = try digits.prediction(imageAt: URL(fileURLWithPath: CommandLine.arguments[2]))
+          print(output.classLabel)
+        }
+      }
+      """
+    try source.write(to: main, atomically: true, encoding: .utf8)
+    let program = try compile("Generated", mode: mode, in: folder, sources: [classes, main])
+    #expect(try Outcome.of(program, [Places.digits.path, Places.nine.path]).output == "nine\n")
   }
 }
