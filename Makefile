@@ -40,6 +40,7 @@ test-build:
 
 test: test-build
 	$(RUN_TESTS)
+	$(RUN_TESTS) --package-path Frameworks --scratch-path .build
 
 test-slow: test-build
 	KELVIN_SLOW_TESTS=1 $(RUN_TESTS) --filter "$$(dev/slow-tests.py $(if $(HALF),--half $(HALF)))"

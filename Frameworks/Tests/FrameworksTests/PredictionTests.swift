@@ -65,7 +65,7 @@ import Vision
     let constraint = try #require(model.modelDescription.inputDescriptionsByName["image"]?.imageConstraint)
     let seven = Places.nine.deletingLastPathComponent().appendingPathComponent("7_0043.png")
     let images = try [Places.nine, seven, Places.nine].map {
-      try MLFeatureValue(imageAt: $0, constraint: constraint, options: [:])
+      try MLFeatureValue(imageAt: $0, constraint: constraint, options: [.cropAndScale: UInt(0)])
     }
     let batch = try MLArrayBatchProvider(dictionary: ["image": images])
     let results = try model.predictions(fromBatch: batch)
@@ -107,8 +107,8 @@ import Vision
   @Test func descriptionsHaveRawValuesOfCoreML() throws {
     let model = try MLModel(contentsOf: Places.digits, configuration: configuration())
     let image = try #require(model.modelDescription.inputDescriptionsByName["image"])
-    #expect(image.type == .image && image.type.rawValue == 4 && image.imageConstraint?.pixelsWide == 28)
-    #expect(image.imageConstraint?.pixelFormatType == kCVPixelFormatType_OneComponent8)
+    #expect(image.type == .image && image.type.rawValue == 4 && image.imageConstraint?.pixelsWide == 64)
+    #expect(image.imageConstraint?.pixelFormatType == kCVPixelFormatType_32BGRA)
     #expect((model.modelDescription.classLabels as? [String])?.contains("nine") == true)
     #expect(MLComputeUnits.all.rawValue == 2 && MLMultiArrayDataType.float32.rawValue == 65568)
     #expect(VNImageCropAndScaleOption.scaleFitRotate90CCW.rawValue == 257)

@@ -22,7 +22,7 @@ public final class MLMultiArray: NSObject, @unchecked Sendable {
     if let type = MLMultiArrayDataType(array.dataType) {
       (kelvin, dataType) = (array, type)
     } else {
-      (kelvin, dataType) = (array.converted(to: .int32), .int32)
+      (kelvin, dataType) = (array.saturated, .int32)
     }
     pixelBuffer = buffer
   }
@@ -157,10 +157,15 @@ public final class MLMultiArray: NSObject, @unchecked Sendable {
 }
 
 extension MultiArray {
-  fileprivate func converted(to type: MultiArrayDataType) -> MultiArray {
+  /// A copy of integers as int32. Numbers out of range become the nearest int32.
+  fileprivate var saturated: MultiArray {
     do {
-      let target = try MultiArray(shape: shape, dataType: type)
-      try transfer(to: target)
+      let target = try MultiArray(shape: shape, dataType: .int32)
+      target.withUnsafeMutableBufferPointer(ofType: Int32.self) { elements, _ in
+        for (index, number) in doubles.enumerated() {
+          elements[index] = Int32(min(max(number, Double(Int32.min)), Double(Int32.max)))
+        }
+      }
       return target
     } catch { preconditionFailure("an array has a shape that fits memory: \(error)") }
   }
