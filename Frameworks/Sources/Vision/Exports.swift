@@ -5,3 +5,7 @@
 @_exported public import CoreVideo
 @_exported public import Foundation
 @_exported public import ImageIO
+// The members of requests and observations are visible in programs that use the upcoming feature
+// `MemberImportVisibility`.
+@_exported public import struct KelvinVision.ClassificationObservation
+@_exported public import enum KelvinImages.ImageCropAndScale

@@ -37,11 +37,25 @@ import Testing
     _ = try compile("Symbols", mode: mode, in: try Folder(), links: false)
   }
 
+  @Test func membersOfAliasesAreVisible() throws {
+    let source = Places.root.appendingPathComponent("Frameworks/Programs/Symbols.swift").path
+    let options = ["-parse-as-library", "-swift-version", "6", "-enable-upcoming-feature", "MemberImportVisibility"]
+    let outcome = try Outcome.of(
+      "/usr/bin/env", ["swiftc", "-typecheck", source] + options + Places.moduleOptions)
+    #expect(outcome.status == 0, "\(outcome.output)")
+  }
+
   @Test(.enabled(if: hasModels, "\(Places.reason)"), arguments: [5, 6])
   func firstGenerationClassifiesPhotos(mode: Int) throws {
     let lines = try run("ClassicPhotos", mode: mode, [Self.model, Self.parrot])
     #expect(lines.first == "macaw - 95.7%")
     #expect(lines.contains { $0.hasPrefix("url: macaw 0.957") })
+    if FileManager.default.isExecutableFile(atPath: Self.tool) {
+      let classified = try Outcome.of(Self.tool, ["classify", Self.model, Self.parrot, "--json"])
+      let number = classified.output.firstMatch(of: /"confidence" ?: ?([0-9.]+)/)
+      let confidence = try #require(number.flatMap { Float($0.1) })
+      #expect(lines.contains("url: macaw \(confidence)"), "\(lines) \(classified.output)")
+    }
     #expect(lines.last == "error: com.apple.Vis 6")
   }
 

@@ -89,7 +89,8 @@ func answer<Value: Sendable>(
   Task {
     let result: Result<Value, any Error>
     do { result = .success(try await work()) } catch { result = .failure(error) }
-    handler(result)
+    // A handler may block, which tasks must not.
+    DispatchQueue.global().async { handler(result) }
   }
 }
 

@@ -30,8 +30,9 @@ public enum VNImageCropAndScaleOption: UInt, Sendable {
 
 /// A model for use with images. Requests can share it.
 public final class VNCoreMLModel: NSObject, @unchecked Sendable {
-  /// The model.
-  let model: MLModel
+  private let model: MLModel
+  /// Kelvin's model with the usual input and without values of other inputs. It has read the curves of the classes.
+  private let usual: CoreMLModelContainer
   /// The name of the input that takes the image.
   public var inputImageFeatureName: String
   /// The values of the other inputs.
@@ -43,7 +44,8 @@ public final class VNCoreMLModel: NSObject, @unchecked Sendable {
   public init(for model: MLModel) throws {
     self.model = model
     do throws(VisionError) {
-      inputImageFeatureName = try CoreMLModelContainer(model: model.kelvin).inputImageFeatureName
+      usual = try CoreMLModelContainer(model: model.kelvin)
+      inputImageFeatureName = usual.inputImageFeatureName
     } catch { throw VNError(error) }
   }
 
@@ -52,7 +54,8 @@ public final class VNCoreMLModel: NSObject, @unchecked Sendable {
   /// - Throws: `VisionError.invalidModel` if the model has no image input of the name.
   public var kelvin: CoreMLModelContainer {
     get throws(VisionError) {
-      try CoreMLModelContainer(
+      if featureProvider == nil, inputImageFeatureName == usual.inputImageFeatureName { return usual }
+      return try CoreMLModelContainer(
         model: model.kelvin, inputImageFeatureName: inputImageFeatureName, featureProvider: featureProvider?.kelvin)
     }
   }

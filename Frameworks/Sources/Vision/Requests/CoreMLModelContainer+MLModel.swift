@@ -1,5 +1,5 @@
 public import CoreML
-public import Kelvin
+import Kelvin
 public import KelvinVision
 
 extension KelvinVision.CoreMLModelContainer {
