@@ -22,7 +22,9 @@ func plan() async throws {
   configuration.profile = folder.appending(path: "profile.json")
   let plan = try await ComputePlan.load(contentsOf: url, configuration: configuration)
   for layer in plan.layers where layer.usage.regret ?? .zero > plan.predicted / 10 {
-    print(layer.name, layer.device, layer.usage.reason, layer.costs.map { "\($0.device): \($0.time?.description ?? "unsupported")" })
+    print(
+      layer.name, layer.device, layer.usage.reason,
+      layer.costs.map { "\($0.device): \($0.time?.description ?? "unsupported")" })
   }
   try plan.save(to: folder.appending(path: "plan.json"))
 }
@@ -57,7 +59,9 @@ func watch() async throws {
   for await reading in monitor.readings(every: .seconds(1)) {
     print("\(reading.state), headroom \(reading.headroom), by \(reading.source)")
     if let limit = reading.timeToLimit { print("at the limit in \(limit)") }
-    if monitor.forecast(after: .seconds(60)) >= 1 { print("too hot within a minute at this load: lower the frame rate") }
+    if monitor.forecast(after: .seconds(60)) >= 1 {
+      print("too hot within a minute at this load: lower the frame rate")
+    }
   }
 }
 

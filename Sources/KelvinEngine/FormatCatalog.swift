@@ -76,7 +76,7 @@ private func format(of path: String, _ bytes: Bytes?) -> Format? {
   return formats.first { $0.sniff(path) }
 }
 
-/// Reads the model in an archive. What is computed from it is kept by the archive's contents.
+/// Reads the model in an archive. The cache knows the model by the archive's contents.
 private func readArchive(_ bytes: Bytes, at path: String) throws(FormatError) -> ModelProgram {
   let files = SourceFiles()
   files.hold(bytes)

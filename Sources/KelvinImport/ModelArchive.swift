@@ -46,7 +46,9 @@ package struct ModelArchive {
     }
     // The directory's end is followed by a comment of at most 65,535 bytes.
     let last = bytes.count - 22
-    let end = stride(from: last, through: max(last - 0xffff, 0), by: -1).first { bytes.number(at: $0, 4) == 0x0605_4b50 }
+    let end = stride(from: last, through: max(last - 0xffff, 0), by: -1).first {
+      bytes.number(at: $0, 4) == 0x0605_4b50
+    }
     guard let end else { throw damaged("it has no directory of its files") }
     let (count, start) = (bytes.number(at: end + 10, 2), bytes.number(at: end + 16, 4))
     guard count != 0xffff, start != 0xffff_ffff else {

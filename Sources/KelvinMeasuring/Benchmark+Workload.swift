@@ -51,7 +51,9 @@ extension Benchmark {
     ///   - framesPerSecond: the arrival rate.
     ///   - duration: the time for each configuration.
     ///   - queue: the number of frames that may wait. When one more arrives, the oldest waiting frame is dropped.
-    public static func stream(framesPerSecond: Double = 30, duration: Duration = .seconds(20), queue: Int = 1) -> Workload {
+    public static func stream(framesPerSecond: Double = 30, duration: Duration = .seconds(20), queue: Int = 1)
+      -> Workload
+    {
       var workload = Workload(.stream)
       workload.value.framesPerSecond = framesPerSecond
       workload.duration = duration

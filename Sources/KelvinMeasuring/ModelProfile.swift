@@ -137,9 +137,10 @@ public struct ModelProfile: Sendable {
   public var layers: [Layer] { parts.flatMap(\.result.nodes).map { Layer(row: $0) } }
   /// Plans that were run without layer timers between the rounds of measurements that their predictions use.
   public var checks: [Check] {
-    result.checks.map { 
+    result.checks.map {
       Check(
-        label: $0.label, predicted: Duration.limited(seconds: $0.predicted), measured: Duration.limited(seconds: $0.measured))
+        label: $0.label, predicted: Duration.limited(seconds: $0.predicted),
+        measured: Duration.limited(seconds: $0.measured))
     }
   }
   /// The transfers, one for each ordered pair of devices.

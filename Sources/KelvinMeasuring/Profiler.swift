@@ -95,7 +95,8 @@ public struct Profiler: Hashable, Sendable {
     _ cancellation: Cancellation, _ listener: MeasurementListener
   ) throws(ModelError) -> ModelProfile {
     guard budget > .zero, bound > 0 else {
-      throw ModelError(.parameters, "a profiler's budget is \(budget.inSeconds) s and its bound \(bound); both must be above 0")
+      throw ModelError(
+        .parameters, "a profiler's budget is \(budget.inSeconds) s and its bound \(bound); both must be above 0")
     }
     let subject = try MeasuredSubject(url, configuration, input, seed: seed, isSampled: true, note: listener.note)
     return try ModelError.measuring {

@@ -52,7 +52,9 @@ struct DecodingTests {
         group.addTask {
           if task % 4 == 3 {
             let cut = Array(file.prefix(200 + task))
-            do throws(ImageError) { _ = try ImageCodec.decode(cut, name: "cut") } catch { return error.code == .corrupt }
+            do throws(ImageError) { _ = try ImageCodec.decode(cut, name: "cut") } catch {
+              return error.code == .corrupt
+            }
             return false
           }
           return try ImageCodec.decode(file, name: "whole").pixels == image

@@ -56,7 +56,8 @@ import Testing
 
   @Test(arguments: [false, true], ["Digits.mlpackage/", ""])
   func packageInAnArchiveGivesTheSameNumbers(deflated: Bool, root: String) throws {
-    var archive = ZIPFile(folder: ModelFixture.digitsPackage, as: root.isEmpty ? "." : "Digits.mlpackage", deflated: deflated)
+    var archive = ZIPFile(
+      folder: ModelFixture.digitsPackage, as: root.isEmpty ? "." : "Digits.mlpackage", deflated: deflated)
     archive.add("__MACOSX/._model.mlmodel", [1, 2, 3])
     let path = folder.write(archive.bytes, "Digits.mlpackage.zip")
     #expect(try digit(path) == digit(ModelFixture.digitsPackage))

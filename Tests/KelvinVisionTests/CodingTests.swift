@@ -14,7 +14,8 @@ import Testing
     let box = NormalizedRect(x: 0.25, y: 0.5, width: 0.125, height: 0.0625)
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys
-    #expect(String(decoding: try encoder.encode(box), as: UTF8.self) == #"{"height":0.0625,"width":0.125,"x":0.25,"y":0.5}"#)
+    #expect(
+      String(decoding: try encoder.encode(box), as: UTF8.self) == #"{"height":0.0625,"width":0.125,"x":0.25,"y":0.5}"#)
     #expect(try decoded(box) == box)
     let rect = ImageRect(x: 1, y: 2, width: 3, height: 4)
     #expect(try decoded(rect) == rect)
@@ -24,7 +25,8 @@ import Testing
     let cat = ClassificationObservation(identifier: "cat", confidence: 0.75)
     let copy = try decoded(cat)
     #expect(copy == cat && copy.uuid == cat.uuid)
-    let object = RecognizedObjectObservation(labels: [cat], boundingBox: NormalizedRect(x: 0, y: 0, width: 1, height: 0.5))
+    let object = RecognizedObjectObservation(
+      labels: [cat], boundingBox: NormalizedRect(x: 0, y: 0, width: 1, height: 0.5))
     let again = try decoded(object)
     #expect(again == object && again.uuid == object.uuid && again.labels[0].uuid == cat.uuid)
     let wrist = Joint(jointName: "leftWrist", location: NormalizedPoint(x: 0.5, y: 0.25), confidence: 0.5)
@@ -45,12 +47,14 @@ import Testing
       #"{"format": "kelvin-curves", "version": 1, "classes": {"nine": {"precision": [[0.5, 0.9]], "recall": [[0.5, 0.8]]}}}"#,
       "Digits.onnx.curves.json")
     let request = try ClassificationRequest(model: try Model(contentsOf: URL(filePath: path)))
-    let seen = try await request.perform(on: URL(filePath: "\(SharedFiles.projectRoot)/Examples/Digits/images/9_0125.png"))
+    let seen = try await request.perform(
+      on: URL(filePath: "\(SharedFiles.projectRoot)/Examples/Digits/images/9_0125.png"))
     let nine = try decoded(seen[0])
     #expect(nine.hasPrecisionRecallCurve && nine.hasMinimumPrecision(0.9, forRecall: 0.8))
     #expect(nine == seen[0])
     #expect(request.precisionRecallCurveShare == 0.1)
-    #expect(request.curveRemark?.hasPrefix("only 10.0 % of the classes have") == true, "\(request.curveRemark ?? "none")")
+    #expect(
+      request.curveRemark?.hasPrefix("only 10.0 % of the classes have") == true, "\(request.curveRemark ?? "none")")
     let damaged = try JSONEncoder().encode(seen[0])
     let text = String(decoding: damaged, as: UTF8.self).replacing("[0.5,", with: "[")
     #expect(throws: DecodingError.self) {
@@ -70,7 +74,9 @@ import Testing
       #expect(try copy.mask(for: "cat").bytes == observation.mask(for: "cat").bytes)
     }
     let text = String(decoding: try JSONEncoder().encode(whole), as: UTF8.self)
-    for (part, other) in [("\"width\":3", "\"width\":4"), ("\"height\":2", "\"height\":-2"), ("\"classCount\":3", "\"classCount\":-1")] {
+    for (part, other) in [
+      ("\"width\":3", "\"width\":4"), ("\"height\":2", "\"height\":-2"), ("\"classCount\":3", "\"classCount\":-1"),
+    ] {
       #expect(text.contains(part))
       #expect(throws: DecodingError.self, "\(other)") {
         try JSONDecoder().decode(SegmentationObservation.self, from: Data(text.replacing(part, with: other).utf8))

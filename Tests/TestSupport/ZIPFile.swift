@@ -18,7 +18,8 @@ package struct ZIPFile {
   /// - Parameters:
   ///   - flags: the general purpose flags; bit 0 is encryption.
   ///   - size: the size that the entry states; nil for the true one.
-  package mutating func add(_ path: String, _ bytes: [UInt8], deflated: Bool = false, flags: Int = 0, size: Int? = nil) {
+  package mutating func add(_ path: String, _ bytes: [UInt8], deflated: Bool = false, flags: Int = 0, size: Int? = nil)
+  {
     let packed = deflated ? Self.deflated(bytes) : bytes
     let name = Array(path.utf8)
     let common =

@@ -164,7 +164,9 @@ extension ComputePlan {
 
   /// The device with the smallest predicted time if it runs every operation that it supports; nil if there is none.
   public var bestSingleDevice: (device: ComputeDevice, predicted: Duration)? {
-    plan.bestSingleDevice.flatMap { single in devices[single.device].map { ($0, Duration.limited(seconds: single.predicted)) } }
+    plan.bestSingleDevice.flatMap { single in
+      devices[single.device].map { ($0, Duration.limited(seconds: single.predicted)) }
+    }
   }
 
   /// The predicted predictions per second with several in flight; nil unless the goal is `throughput` or `sustained`.

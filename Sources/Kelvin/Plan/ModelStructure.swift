@@ -148,7 +148,10 @@ public enum ModelStructure: Sendable {
     switch structure {
     case .program(let functions):
       self = .program(
-        Program(functions: functions.mapValues { Program.Function(inputs: named($0.inputs, $0.inputTypes), block: Program.Block($0)) }))
+        Program(
+          functions: functions.mapValues {
+            Program.Function(inputs: named($0.inputs, $0.inputTypes), block: Program.Block($0))
+          }))
     case .network(let layers):
       self = .neuralNetwork(
         NeuralNetwork(

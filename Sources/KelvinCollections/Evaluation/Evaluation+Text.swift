@@ -46,7 +46,10 @@ extension Evaluation {
   func cells(of contender: Int, _ cost: CandidateCost, _ interval: String) -> [String] {
     let figures = zip(Self.measures, figures(of: contender)).map { $0.text($1) }
     return figures.prefix(1) + [interval] + figures.dropFirst()
-      + [HumanReadable.bytes(cost.bytes), HumanReadable.bytes(cost.peakMemory), HumanReadable.seconds(cost.time.inSeconds)]
+      + [
+        HumanReadable.bytes(cost.bytes), HumanReadable.bytes(cost.peakMemory),
+        HumanReadable.seconds(cost.time.inSeconds),
+      ]
   }
 
   /// Returns one sentence that names the classes that a contender is worst at; none for fewer than two classes.

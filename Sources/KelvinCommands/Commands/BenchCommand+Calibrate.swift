@@ -8,7 +8,8 @@ extension BenchCommand {
     guard try Benchmark.Workload(named: measured.workload).kind == .stream else {
       throw UsageError("--calibrate is for a stream, not for \(measured.workload)")
     }
-    var benchmark = Benchmark(workload: try Benchmark.Workload(named: measured.workload), configurations: try configurations())
+    var benchmark = Benchmark(
+      workload: try Benchmark.Workload(named: measured.workload), configurations: try configurations())
     benchmark.thermalEnvelope = heat.envelope
     benchmark.seed = options.seed ?? 0
     let name = URL(filePath: file).deletingPathExtension().lastPathComponent

@@ -59,7 +59,8 @@ public struct ClassificationObservation: VisionObservation, Hashable {
   ///   - minimumRecall: The smallest share of the class's images found at the threshold, 0…1.
   ///   - precision: The share of right answers, 0…1. A large precision keeps few observations.
   public func hasMinimumRecall(_ minimumRecall: Float, forPrecision precision: Float) -> Bool {
-    guard let curve = knownCurve, let threshold = curve.threshold(forPrecision: precision), confidence >= threshold else {
+    guard let curve = knownCurve, let threshold = curve.threshold(forPrecision: precision), confidence >= threshold
+    else {
       return false
     }
     return curve.recall(at: threshold) >= minimumRecall
