@@ -25,6 +25,8 @@ package struct ModelArchive {
   private static let entryLimit = 10_000
   /// Archives may unpack to this many bytes, or to this multiple of their own size.
   private static let (sizeLimit, ratioLimit) = (1 << 30, 20)
+  /// The largest ratio of DEFLATE: 258 bytes from two bits. No memory is allocated for a size beyond it.
+  private static let largestRatio = 1032
 
   /// Returns whether a file begins as a ZIP file does.
   package static func recognizes(_ bytes: Bytes) -> Bool {
@@ -126,6 +128,9 @@ package struct ModelArchive {
       let start =
         entry.offset + 30 + bytes.number(at: entry.offset + 26, 2) + bytes.number(at: entry.offset + 28, 2)
       guard start + entry.packed <= bytes.count else { throw damaged("it ends beyond the archive") }
+      guard entry.size <= entry.packed * Self.largestRatio else {
+        throw damaged("its \(entry.packed) bytes cannot unpack to \(entry.size)")
+      }
       let packed = UnsafeRawBufferPointer(rebasing: bytes[start..<start + entry.packed])
       let contents = try Bytes(count: entry.size, named: path) { (target) throws(FormatError) in
         switch entry.method {

@@ -18,6 +18,10 @@ extension FuzzTarget {
       let program = try readONNX(Bytes(input.model), path: "\(ExternalData.folder)/model.onnx")
       try build(program) { precondition(!$0.bytes.withUnsafeBytes(input.isOutside), "a link was followed") }
     },
+    // A ZIP file with a model.
+    FuzzTarget("archive", FormatError.self, longest: 1024, seeds: Seeds.document("archive.zip")) { bytes in
+      _ = try ModelArchive(Bytes(copying: bytes), file: "model.zip").model()
+    },
     // Layers of a neural network, one by one and in small networks.
     FuzzTarget(
       "network", FormatError.self, .wire, longest: 2048,
