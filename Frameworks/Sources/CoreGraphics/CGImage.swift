@@ -111,16 +111,6 @@ public final class CGImage: Hashable, Sendable {
 extension PixelBuffer {
   /// The image with red first, or as grey; nil if it cannot be converted.
   fileprivate var withRedFirst: PixelBuffer? {
-    guard format.byteOffsets?.alpha != nil else { return try? resized(width: width, height: height) }
-    let source = ByteImage(self)
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(4 * width * height)
-    for y in 0..<height {
-      for x in 0..<width {
-        let pixel = source[x, y]
-        bytes += [pixel.red, pixel.green, pixel.blue, pixel.alpha]
-      }
-    }
-    return try? PixelBuffer(width: width, height: height, format: .rgba8, bytes: bytes)
+    try? converted(to: format.byteOffsets?.alpha != nil ? .rgba8 : format.channelCount == 1 ? .gray8 : .rgb8)
   }
 }

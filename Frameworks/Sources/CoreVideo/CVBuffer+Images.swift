@@ -26,9 +26,9 @@ extension CVBuffer {
       preconditionFailure("a buffer of one plane and \(image.width) x \(image.height) pixels")
     }
     let plane = memory.planes[0]
-    if image.format == format {
+    if let stored = image.format == format ? image : try? image.converted(to: format) {
       let row = width * format.pixelByteCount
-      image.bytes.withUnsafeBytes { source in
+      stored.bytes.withUnsafeBytes { source in
         guard let base = source.baseAddress else { return }
         for y in 0..<height { (plane.base + y * plane.bytesPerRow).copyMemory(from: base + y * row, byteCount: row) }
       }
@@ -85,8 +85,10 @@ package struct ByteImage {
   package init(_ image: PixelBuffer) {
     var image = image
     if image.format.byteOffsets == nil {
-      // Scaling to the same size converts to bytes. It fails for sizes that a pixel buffer does not have.
-      image = (try? image.resized(width: image.width, height: image.height)) ?? image
+      let isGray = image.format.channelCount == 1
+      do { image = try image.converted(to: isGray ? .gray8 : .rgb8) } catch {
+        preconditionFailure("every format converts to bytes: \(error)")
+      }
     }
     (width, height, bytes, step) = (image.width, image.height, image.bytes, image.format.channelCount)
     offsets = image.format.byteOffsets ?? (0, 0, 0, nil)

@@ -9,16 +9,27 @@ public let MLModelErrorDomain = "com.apple.CoreML"
 public struct MLModelError: Error, CustomNSError, LocalizedError, Hashable, Sendable, CustomStringConvertible {
   /// The kind of a failure, with Core ML's raw values.
   public enum Code: Int, Sendable {
+    /// Another failure: a device, a limit, or a model that Kelvin does not support.
     case generic = 0
+    /// A feature is missing, or its value does not fit.
     case featureType = 1
+    /// A file cannot be read or written, or is not a model.
     case io = 3
+    /// A custom layer failed. Does not occur.
     case customLayer = 4
+    /// A custom model failed. Does not occur.
     case customModel = 5
+    /// Training failed. Does not occur.
     case update = 6
+    /// An option does not fit the model.
     case parameters = 7
+    /// A key of an encrypted model cannot be fetched. Does not occur.
     case modelDecryptionKeyFetch = 8
+    /// An encrypted model cannot be decrypted. Does not occur.
     case modelDecryption = 9
+    /// A collection of models is not available.
     case modelCollection = 10
+    /// The task of the prediction was cancelled.
     case predictionCancelled = 11
   }
 

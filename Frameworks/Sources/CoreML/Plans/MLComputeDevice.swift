@@ -51,8 +51,11 @@ public final class MLNeuralEngineComputeDevice: NSObject, MLComputeDeviceProtoco
 
 /// A device that models may run on, by its kind.
 public enum MLComputeDevice: Hashable, Sendable, CustomStringConvertible {
+  /// The CPU.
   case cpu(MLCPUComputeDevice)
+  /// A GPU, or a software driver for one.
   case gpu(MLGPUComputeDevice)
+  /// An accelerator other than a GPU.
   case neuralEngine(MLNeuralEngineComputeDevice)
 
   /// Creates a device from one of Kelvin's. Kelvin's slow reference device is a CPU here.
