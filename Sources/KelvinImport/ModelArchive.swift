@@ -1,4 +1,5 @@
 import CKelvinSupport
+import Glibc
 import KelvinBasics
 package import KelvinGraph
 
@@ -140,7 +141,7 @@ package struct ModelArchive {
         case 8:
           let result = kelvin_inflate(packed.baseAddress, packed.count, 1, target.baseAddress, target.count)
           guard result != KELVIN_INFLATE_NO_MEMORY else {
-            throw FormatError(.unreadable, file: file, place: entry.path, "there is no memory to unpack it")
+            throw FormatError(FileError(path: file, action: "unpack", code: ENOMEM))
           }
           guard result == KELVIN_INFLATED else { throw damaged("its compressed bytes are damaged") }
         default:
