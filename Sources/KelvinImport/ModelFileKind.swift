@@ -4,20 +4,20 @@ package import KelvinGraph
 package enum ModelFileKind: Hashable, Sendable {
   case onnx, coreML
 
-  /// Returns the kind of a file; nil for a damaged file and for one that is no model.
+  /// Returns the kind of a file, by the fields before any damage; nil if these do not tell it.
   ///
   /// Both formats are one protobuf message. An ONNX message has its graph in field 7 and no field number of three
-  /// digits. A Core ML message has its model in a field from 200 on and none in field 7.
+  /// digits. A Core ML message has its version in field 1, its model in a field from 200 on and nothing in field 7.
   package init?(recognizing bytes: Bytes) {
-    let onnxGraph = 7
+    let (version, onnxGraph) = (1, 7)
     var found: ModelFileKind?
+    var hasVersion = false
     var reader = WireMessage(bytes, file: "model").fields()
-    do throws(FormatError) {
-      while let field = try reader.next() {
-        if field.number == onnxGraph { found = .onnx }
-        if field.number >= 100 { found = found ?? .coreML }
-      }
-    } catch { return nil }
+    while let field = try? reader.next() {
+      if field.number == version { hasVersion = true }
+      if field.number == onnxGraph { found = .onnx }
+      if hasVersion, field.number >= 200 { found = found ?? .coreML }
+    }
     guard let found else { return nil }
     self = found
   }
