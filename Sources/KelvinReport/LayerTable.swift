@@ -60,10 +60,10 @@ enum LayerTable {
     let transfers: [Markup] = node.transfers.map { transfer in
       if transfer.isSignal == true {
         let cost = HumanReadable.seconds(transfer.seconds)
-        return "<div>\(transfer.value) starts \(transfer.to)<br><small>\(cost)</small></div>"
+        return "<div>\(breaking: transfer.value) starts \(transfer.to)<br><small>\(cost)</small></div>"
       }
       let cost = "\(HumanReadable.bytes(transfer.bytes)), \(HumanReadable.seconds(transfer.seconds))"
-      return "<div>\(transfer.value): \(transfer.from) → \(transfer.to)<br><small>\(cost)</small></div>"
+      return "<div>\(breaking: transfer.value): \(transfer.from) → \(transfer.to)<br><small>\(cost)</small></div>"
     }
     return """
       <tr id="\(id)" data-moves="\(node.transfers.isEmpty ? 0 : 1)"><th scope="row" title="\(node.name)">\

@@ -15,13 +15,16 @@ import Testing
     return Kelvin.run(["--version"], shell: "python3 \(Kelvin.root)/dev/\(tool) \(file) || exit 9")
   }
 
-  @Test(.slow) func aPlansPageDrawsEveryNode() throws {
+  /// A layer on another device needs transfers, whose names the page shows.
+  @Test(.slow, arguments: [[], ["--pin", "/digits/pool/GlobalAveragePool=reference"]])
+  func aPlansPageDrawsEveryNode(pins: [String]) throws {
     let page = "\(folder.path)/plan.html"
-    let result = Kelvin.run("plan", Kelvin.digits, "--units", "cpu,reference", "--report", page, "--json")
+    let result = Kelvin.run(["plan", Kelvin.digits, "--units", "cpu,reference", "--report", page, "--json"] + pins)
     #expect(result.status == 0, "\(result)")
     let nodes = try #require(try JSONValue(result.output)["nodes"]?.array)
     let html = String(decoding: TemporaryFolder.read(page), as: UTF8.self)
     #expect(nodes.count > 10 && html.ranges(of: "class=\"node\"").count == nodes.count)
+    #expect(pins.isEmpty || html.contains("class=\"move\""))
     for node in nodes { #expect(html.contains("\(node["name"]?.text ?? "?") ("), "\(node)") }
     if let checked = check("page.py check", page) { #expect(checked.status == 0, "\(checked)") }
   }
