@@ -1,6 +1,6 @@
 # make demo      install what is needed, build, and show Kelvin at work on its embedded model
 # make test      install what is needed, build, and run the fast tests (CONTRIBUTING.md)
-# make test-slow the other tests, and the fast ones that take more seeds or trials here; HALF=0 and HALF=1 are halves
+# make test-slow the other tests, and the fast ones that take more seeds or trials here; PART=0/4 to 3/4 are parts
 # make install   install program, C library and header, PREFIX=/usr/local by default
 # make wheel     the Python wheel; make deb, make tar: packages that need no build; make bundle: for SwiftPM;
 #                make plugin: the SwiftPM plugin that writes classes for models; all under .build/packages
@@ -43,7 +43,7 @@ test: test-build
 	$(RUN_TESTS) --package-path Frameworks --scratch-path .build
 
 test-slow: test-build
-	KELVIN_SLOW_TESTS=1 $(RUN_TESTS) --filter "$$(dev/slow-tests.py $(if $(HALF),--half $(HALF)))"
+	KELVIN_SLOW_TESTS=1 $(RUN_TESTS) --filter "$$(dev/slow-tests.py $(if $(PART),--part $(PART)))"
 
 build: bootstrap
 	$(SWIFT) build -c release --product kelvin $(CHECKED) $(HARDENED)

@@ -4,7 +4,7 @@
 A declaration belongs to the tier if the text from its `@Test` or `@Suite` to the next one contains `.slow` or `Tier.`: it runs in
 that tier only, or it runs there with more arguments or trials. The expression has its target, its suite and its name.
 
-    dev/slow-tests.py [--half N]     with a number, every other test: those of even numbers and of odd ones are all
+    dev/slow-tests.py [--part I/N]     one of N parts, which together are all tests
 """
 import argparse
 import pathlib
@@ -59,8 +59,8 @@ def pattern(target, kind, suite, name):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--half", type=int, metavar="N")
-    half = parser.parse_args().half
+    parser.add_argument("--part", default="0/1", metavar="I/N")
+    part, parts = map(int, parser.parse_args().part.split("/"))
     patterns = set()
     for path in sorted(TESTS.rglob("*.swift")):
         try:
@@ -71,7 +71,7 @@ def main():
         target = path.relative_to(TESTS).parts[0]
         if target != "TestSupport":
             patterns |= {pattern(target, *each) for each in found}
-    print("|".join(sorted(patterns) if half is None else sorted(patterns)[half % 2::2]))
+    print("|".join(sorted(patterns)[part % parts::parts]))
     return 0
 
 
