@@ -9,24 +9,18 @@ let segmenter = URL(filePath: CommandLine.arguments[2])
 let images = CommandLine.arguments.dropFirst(3).map { URL(filePath: $0) }
 
 /// Creates one request for all images.
-func makeClassificationRequest() throws -> VNCoreMLRequest {
-  let model = try VNCoreMLModel(for: Model(contentsOf: classifier))
-  let request = VNCoreMLRequest(model: model) { request, error in processClassifications(for: request, error: error) }
-  request.imageCropAndScaleOption = .centerCrop
+func makeClassificationRequest() async throws -> CoreMLRequest {
+  var request = CoreMLRequest(model: try CoreMLModelContainer(model: try await Model.load(contentsOf: classifier)))
+  request.cropAndScaleAction = .centerCrop
   return request
 }
 
-func updateClassifications(for image: URL, _ request: VNCoreMLRequest) {
-  let handler = VNImageRequestHandler(url: image)
-  do { try handler.perform([request]) } catch { print("Failed to perform classification.\n\(error)") }
-}
-
-func processClassifications(for request: VNRequest, error: (any Error)?) {
-  guard let classifications = request.results as? [VNClassificationObservation] else {
-    return print("Unable to classify image.\n\(error.map { "\($0)" } ?? "")")
-  }
-  let topClassifications = classifications.prefix(2)
-  print("Classification:", topClassifications.map { "(\($0.confidence)) \($0.identifier)" }.joined(separator: ", "))
+/// Prints the two most probable classes of an image.
+func classify(_ image: URL, _ request: CoreMLRequest) async {
+  do {
+    let classes = try await request.perform(on: image).compactMap { $0 as? ClassificationObservation }
+    print("Classification:", classes.prefix(2).map { "(\($0.confidence)) \($0.identifier)" }.joined(separator: ", "))
+  } catch { print("Cannot classify the image.\n\(error.localizedDescription)") }
 }
 
 /// Returns the categories that meet the required precision, and search terms, for an image.
@@ -52,10 +46,10 @@ func segment(_ image: URL, by model: Model) async throws {
   try overlay.write(to: URL(filePath: "\(name).overlay.png"))
 }
 
-let request = try makeClassificationRequest()
+let request = try await makeClassificationRequest()
 let model = try await Model.load(contentsOf: segmenter)
 for image in images {
-  updateClassifications(for: image, request)
+  await classify(image, request)
   print(try await categorize(image))
   try await segment(image, by: model)
 }
