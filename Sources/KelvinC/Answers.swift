@@ -114,7 +114,8 @@ private func code(of error: any Error) -> kelvin_code {
     case let error as ModelError:
       switch error.code {
       case .io: KELVIN_ERROR_IO
-      case .unsupported: KELVIN_ERROR_UNSUPPORTED
+      // A program in C gives no code for custom layers.
+      case .unsupported, .customLayer, .customModel: KELVIN_ERROR_UNSUPPORTED
       case .featureType: KELVIN_ERROR_FEATURE
       case .parameters: KELVIN_ERROR_PARAMETERS
       case .device: KELVIN_ERROR_DEVICE

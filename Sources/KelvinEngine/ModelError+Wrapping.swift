@@ -22,7 +22,7 @@ extension ModelError {
       case let error as FormatError: (error.publicCode, error.cause?.fault == .own ? .own : .data)
       case let error as ModelWorkerError: error.failure.publicForm
       case is GraphError: (.unsupported, .data)
-      case is HostOperationError: (.featureType, .data)
+      case let error as HostOperationError: (error.publicCode, .data)
       case let error as RuntimeError: error.publicForm
       case let error as DeviceError: (.device, error.fault)
       case is PlanningError: (.parameters, .data)
@@ -55,6 +55,16 @@ extension FormatError {
     case .unsupported, .missing: .unsupported
     case .shapes: .featureType
     case .unreadable, .link, .malformed: .io
+    }
+  }
+}
+
+extension HostOperationError {
+  fileprivate var publicCode: ModelError.Code {
+    switch customCode {
+    case .layer: .customLayer
+    case .model: .customModel
+    case nil: .featureType
     }
   }
 }

@@ -12,6 +12,10 @@ public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
     case unsupported
     /// A feature is missing, unknown or of the wrong type, shape or size.
     case featureType
+    /// The program has no code for a custom layer, or its code failed.
+    case customLayer
+    /// The program has no code for a custom model, or its code failed.
+    case customModel
     /// The configuration does not fit the model or the machine.
     case parameters
     /// A device is missing or failed.
@@ -52,7 +56,7 @@ public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
   public init(_ code: Code, _ description: String) {
     let fault: Fault =
       switch code {
-      case .io, .unsupported, .featureType, .parameters: .data
+      case .io, .unsupported, .featureType, .customLayer, .customModel, .parameters: .data
       case .device: .device
       case .predictionCancelled: .cancelled
       case .limit: .limit
@@ -77,6 +81,8 @@ extension ModelError: LocalizedError {
     case .io: "A file cannot be read, or is not what it claims to be."
     case .unsupported: "The model needs a feature that Kelvin does not support."
     case .featureType: "A feature is missing, unknown, or of the wrong type, shape or size."
+    case .customLayer: "The program has no code for a custom layer, or its code failed."
+    case .customModel: "The program has no code for a custom model, or its code failed."
     case .parameters: "The configuration does not fit the model or the machine."
     case .device: "A device is missing or failed."
     case .predictionCancelled: "The task that made the request was cancelled."

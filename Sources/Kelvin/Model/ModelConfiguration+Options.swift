@@ -42,6 +42,7 @@ extension ModelConfiguration {
     options.limits = limits
     options.lastPass = lastPass
     options.links = links
+    options.customCode = customCode
     options.allowsLinks = allowsLinks
     options.isolation = isolation
     options.allowsWhatIf = allowsWhatIf

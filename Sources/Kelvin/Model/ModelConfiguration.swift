@@ -1,4 +1,5 @@
 public import FoundationEssentials
+public import KelvinFeatures
 public import KelvinIsolation
 
 /// The options for loading and running a model.
@@ -72,6 +73,8 @@ public struct ModelConfiguration: Hashable, Sendable {
   public var isDeterministic = false
   /// Which kernels are chosen by timing.
   public var tuning: ComputeTuning = .automatic
+  /// The program's code for the custom layers and custom models of Core ML; nil if the program has none.
+  public var customCode: CustomCode?
   /// Whether links among the files that a model refers to are followed: symbolic links, and files with several hard
   /// links.
   ///

@@ -23,7 +23,7 @@ struct ClassicalModel: Sendable {
     Types.arrayFeatureExtractor: arrayFeatureExtractor, Types.scaler: scaler, Types.imputer: imputer,
     Types.normalizer: normalizer, Types.oneHotEncoder: oneHotEncoder, Types.identity: identity,
     Types.dictVectorizer: dictVectorizer, Types.categoricalMapping: categoricalMapping,
-    Types.classConfidenceThresholding: classConfidenceThresholding,
+    Types.classConfidenceThresholding: classConfidenceThresholding, Types.customModel: customModel,
   ]
 
   var message: WireMessage { parameters.message }

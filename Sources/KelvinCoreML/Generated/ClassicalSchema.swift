@@ -20,6 +20,12 @@ enum ClassicalSchema {
   enum PrecisionRecallCurve {
     static let precisionValues = 1, precisionConfidenceThresholds = 2, recallValues = 3, recallConfidenceThresholds = 4
   }
+  enum CustomModel {
+    static let className = 10, parameters = 30, description = 40
+    enum CustomModelParamValue {
+      static let doubleValue = 10, stringValue = 20, intValue = 30, longValue = 40, boolValue = 50, bytesValue = 60
+    }
+  }
   enum DictVectorizer { static let stringToIndex = 1, int64ToIndex = 2 }
   enum FeatureVectorizer {
     static let inputList = 1

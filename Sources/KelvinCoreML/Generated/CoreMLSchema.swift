@@ -9,9 +9,9 @@ enum CoreMLSchema {
       treeEnsembleRegressor = 302, neuralNetworkRegressor = 303, bayesianProbitRegressor = 304, glmClassifier = 400,
       supportVectorClassifier = 401, treeEnsembleClassifier = 402, neuralNetworkClassifier = 403,
       kNearestNeighborsClassifier = 404, neuralNetwork = 500, itemSimilarityRecommender = 501, mlProgram = 502,
-      linkedModel = 556, classConfidenceThresholding = 560, oneHotEncoder = 600, imputer = 601, featureVectorizer = 602,
-      dictVectorizer = 603, scaler = 604, categoricalMapping = 606, normalizer = 607, arrayFeatureExtractor = 609,
-      nonMaximumSuppression = 610, identity = 900
+      customModel = 555, linkedModel = 556, classConfidenceThresholding = 560, oneHotEncoder = 600, imputer = 601,
+      featureVectorizer = 602, dictVectorizer = 603, scaler = 604, categoricalMapping = 606, normalizer = 607,
+      arrayFeatureExtractor = 609, nonMaximumSuppression = 610, identity = 900
   }
   enum Pipeline { static let models = 1, names = 2 }
   enum PipelineClassifier { static let pipeline = 1 }

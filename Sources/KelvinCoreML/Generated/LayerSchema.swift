@@ -60,6 +60,7 @@ enum LayerSchema {
     static let targetSize = 1, normalizedCoordinates = 2, mode = 3, boxIndicesMode = 4, spatialScale = 5
   }
   enum CumSumLayerParams { static let axis = 1, excludeFinalSum = 2, reverse = 3 }
+  enum CustomLayerParams { static let className = 10, weights = 20, parameters = 30, description = 40 }
   enum DotProductLayerParams { static let cosineSimilarity = 1 }
   enum EmbeddingLayerParams { static let inputDim = 1, outputChannels = 2, hasBias = 10, weights = 20, bias = 21 }
   enum EmbeddingNDLayerParams { static let vocabSize = 1, embeddingSize = 2, hasBias = 3, weights = 20, bias = 21 }

@@ -38,6 +38,14 @@ struct LayerWeights {
     var groups: Int
   }
 
+  /// Returns the numbers as the file has them: float32, float16, or bytes.
+  func stored() throws(FormatError) -> Bytes {
+    for field in [Fields.rawValue, Fields.float16Value, Fields.int8RawValue] {
+      if let bytes = try parameters.bytes(field), bytes.count > 0 { return bytes }
+    }
+    return Bytes(try parameters.numbers(Fields.floatValue))
+  }
+
   /// Returns the number of elements in the file.
   func count() throws(FormatError) -> Int {
     if let half = try parameters.bytes(Fields.float16Value), half.count > 0 { return half.count / 2 }

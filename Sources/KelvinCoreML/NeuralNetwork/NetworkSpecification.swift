@@ -1,4 +1,5 @@
 import KelvinGraph
+import KelvinHostOperations
 import KelvinImport
 
 /// A `NeuralNetwork`, `NeuralNetworkClassifier` or `NeuralNetworkRegressor` message.
@@ -96,6 +97,8 @@ struct NetworkLayer: Sendable {
   /// Whether the layer is control flow that the host must execute (`DynamicShapeControlFlow`), or contains such control
   /// flow.
   private(set) var mustRunOnHost = false
+  /// The program's code that computes the layer; nil for other layers.
+  private(set) var custom: CustomOperation.Source?
   let index: Int
   private static let depthLimit = 16
 
@@ -147,6 +150,9 @@ struct NetworkLayer: Sendable {
     }
     let fields: [Int]
     switch number {
+    case Fields.custom:
+      custom = try CustomOperation.Source(parameters, place: name)
+      return
     case Fields.branch: fields = [LayerSchema.BranchLayerParams.ifBranch, LayerSchema.BranchLayerParams.elseBranch]
     case Fields.loop: fields = [LayerSchema.LoopLayerParams.conditionNetwork, LayerSchema.LoopLayerParams.bodyNetwork]
     default: return

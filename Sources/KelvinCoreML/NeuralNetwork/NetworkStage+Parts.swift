@@ -87,6 +87,8 @@ extension NetworkStage: SplittableStage {
             otherwise: BranchPart.Side(parts: otherwise, left: branch.otherwise.left),
             outputs: branch.results.compactMap { slots[$0] }, captured: stage.inputs))
       ]
+    case .custom(let custom):
+      return parts(custom.start, ".start").map { $0 + [.host(custom.operation(slots))] }
     case nil: return nil
     }
   }

@@ -44,7 +44,9 @@ struct NetworkStage: ModelStage {
   /// that is not taken may have unsupported layers.
   static func findMissing(in layers: [NetworkLayer], _ missing: inout MissingOperations) {
     for layer in layers {
-      if !layer.isControl, LayerMapper.byName[layer.number] == nil { missing.add(layer.kind, at: layer.name) }
+      if !layer.isControl, layer.custom == nil, LayerMapper.byName[layer.number] == nil {
+        missing.add(layer.kind, at: layer.name)
+      }
       guard layer.number != Layers.branch else { continue }
       for network in layer.networks { findMissing(in: network, &missing) }
     }

@@ -61,7 +61,10 @@ struct NetworkTensors {
       if layer.setting?.unlessThere == true, layer.outputs.allSatisfy(has) { continue }
       var operation = layer.staged
       var controlFlow: NetworkControlFlow?
-      if let places, !layer.networks.isEmpty {
+      if layer.custom != nil {
+        controlFlow = NetworkControlFlow(layer, in: self, readLater: [], depth: depth)
+        operation.controlFlow = controlFlow?.staged
+      } else if let places, !layer.networks.isEmpty {
         let needed = CollectionOfOne(layer).computed.filter {
           places.isRead($0, from: index + 1, later: readLater, leaving: [])
         }

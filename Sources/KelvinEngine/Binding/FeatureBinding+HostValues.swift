@@ -2,7 +2,8 @@ import KelvinFeatures
 import KelvinGraph
 
 extension FeatureBinding {
-  /// Returns an input as host operations read it: a number is a tensor `[1]`, a string a string tensor `[1]`.
+  /// Returns an input as host operations read it: a number is a tensor `[1]`, a string a string tensor `[1]`, an image a
+  /// tensor as graphs read it.
   ///
   /// - Throws: `featureType` naming the feature, if it is missing or does not fit, with the expected and given types.
   func hostValue(_ name: String, _ values: DictionaryFeatureProvider) throws(ModelError) -> HostValue {
@@ -22,6 +23,14 @@ extension FeatureBinding {
     case (.multiArray(let array), .tensor(let scalar, let dimensions)):
       try check(Shape(array.shape), of: feature, dimensions)
       return .tensor(array.tensor.converted(to: scalar))
+    case (.image, .image(let image)):
+      let type = TensorType(image.scalar, try shapes(values)[name] ?? image.tensorShape)
+      return .tensor(
+        Tensor(
+          type,
+          try Bytes(count: type.byteCount) { (memory) throws(ModelError) in
+            try write(value, feature, type, to: memory)
+          }))
     case (.dictionary(let entries), .dictionary(let keys)): return .dictionary(try dictionary(entries, keys, feature))
     case (.sequence(let sequence), .sequence(.string)) where sequence.type == .string:
       return .strings(StringTensor(sequence.stringValues, [sequence.count]))

@@ -153,7 +153,7 @@ package struct FeatureBinding: Sendable {
     }
   }
 
-  private func write(
+  func write(
     _ value: FeatureValue, _ feature: Feature, _ type: TensorType, to memory: UnsafeMutableRawBufferPointer
   ) throws(ModelError) {
     switch (value.storage, feature.type) {

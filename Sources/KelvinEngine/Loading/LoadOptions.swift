@@ -41,6 +41,8 @@ package struct LoadOptions: Sendable {
   package var plansEverySize = false
   /// The last pass to run, by its name in `Pipeline.names`; nil for all passes.
   package var lastPass: String?
+  /// The program's code for custom layers and models.
+  package var customCode: CustomCode?
   /// Whether links among the model's files are followed.
   package var allowsLinks = false
   /// Whether `LoadedModel.init(path:options:)` reads the model in a worker first.

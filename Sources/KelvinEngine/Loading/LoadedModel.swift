@@ -67,6 +67,7 @@ package struct LoadedModel: Sendable {
   private init(
     _ program: ModelProgram, _ function: Function, _ given: LoadOptions, _ inventory: DeviceInventory
   ) throws {
+    let function = try function.running(given.customCode)
     var options = given
     // A caller's names are compared by their bytes.
     options.shapes = Dictionary(

@@ -18,8 +18,8 @@ package struct BranchPart: Sendable {
   package let name: String
   /// The slot with one number that selects the side: `otherwise` if it is 0.
   package let condition: String
-  package let then: Side
-  package let otherwise: Side
+  package var then: Side
+  package var otherwise: Side
   /// The slots around the branch that it writes.
   package let outputs: [String]
   /// The slots around the branch that the sides read.

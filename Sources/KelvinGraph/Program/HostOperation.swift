@@ -68,12 +68,23 @@ package struct HostOperationError: Error, Hashable, Sendable, CustomStringConver
   package let slot: String
   package let reason: String
   package let remedy: String?
+  /// The kind of the program's code that failed; nil for Kelvin's own operations.
+  package let customCode: CustomCode?
 
-  package init(step: String, slot: String, reason: String, remedy: String? = nil) {
+  /// A part of a model that the program implements.
+  package enum CustomCode: String, Hashable, Sendable {
+    case layer = "custom layer"
+    case model = "custom model"
+  }
+
+  package init(
+    step: String, slot: String, reason: String, remedy: String? = nil, customCode: CustomCode? = nil
+  ) {
     self.step = step
     self.slot = slot
     self.reason = reason
     self.remedy = remedy
+    self.customCode = customCode
   }
 
   package var description: String {

@@ -77,7 +77,7 @@ package struct LoopPart: Sendable {
   package let rows: [Rows]
   /// The slots around the loop that the body reads.
   package let captured: [String]
-  package let body: [FunctionPart]
+  package var body: [FunctionPart]
 
   package init(
     name: String, limit: String?, condition: String?, trip: String?, tripShape: Shape, goesOn: String?,

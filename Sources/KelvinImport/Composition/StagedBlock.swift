@@ -39,10 +39,11 @@ package struct StagedBlock {
   }
 }
 
-/// An operation with blocks that can be separate parts.
+/// An operation that can be separate parts: one with blocks, or one that only the host has code for.
 package enum StagedControlFlow {
   case loop(StagedLoop)
   case branch(StagedBranch)
+  case custom
 
   /// The greatest depth of analyzed blocks. Deeper ones are refused if sizes inside depend on data.
   package static let depthLimit = 16
@@ -57,6 +58,7 @@ package enum StagedControlFlow {
     switch self {
     case .loop(let loop): loop.isHostExecuted(isKnown)
     case .branch(let branch): branch.isHostExecuted(isKnown)
+    case .custom: true
     }
   }
 }
