@@ -15,12 +15,11 @@ PAGE = ROOT / "docs/coverage.md"
 
 # Operators that Kelvin refuses by design, with the reason; other operators that are not read are not implemented yet.
 REFUSED = {
-    "custom": "code of the model's author",
     "custom_layer": "code of the model's author",
     "ai.onnx.preview.training": "training",
     "audioFeaturePrint": "Apple's own network", "visionFeaturePrint": "Apple's own network", "soundAnalysisPreprocessing":
     "Apple's own code", "textClassifier": "Apple's own network", "wordTagger": "Apple's own network", "gazetteer":
-    "Apple's own network", "wordEmbedding": "Apple's own network", "customModel": "code of the model's author",
+    "Apple's own network", "wordEmbedding": "Apple's own network",
     "serializedModel": "Apple's own format",
 }
 

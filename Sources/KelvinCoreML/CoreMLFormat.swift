@@ -15,7 +15,7 @@ extension FormatFamily {
         // `const` and `classify` are part of a program's structure.
         .mlProgram: (["const", "classify"] + MILMapper.byName.keys + MILControl.byName.keys + MILConstexpr.byName.keys)
           .sorted(),
-        .neuralNetwork: (LayerMapper.byName.keys + NetworkLayer.controlLayers)
+        .neuralNetwork: (LayerMapper.byName.keys + NetworkLayer.controlLayers + [Layers.custom])
           .compactMap { NetworkSchema.layerTypes[$0] }.sorted(),
         .modelKinds: CoreMLSchema.modelTypes.filter { StageReader.isKnown($0.key) }.values.sorted(),
       ]

@@ -12,8 +12,8 @@ public final class MLModelConfiguration: NSObject, NSCopying, @unchecked Sendabl
   /// Has no effect: sums of products are always float32. See `kelvin.precision`.
   public var allowLowPrecisionAccumulationOnGPU = false
 
-  /// Creates the default configuration: all units.
-  public override init() {}
+  /// Creates the default configuration: all units, and the registered classes for custom layers and models.
+  public override init() { kelvin.customCode = CustomClasses.code }
 
   /// The units that the model may use. `kelvin.computeUnits` can also name devices, which are ``MLComputeUnits/all``
   /// here.

@@ -15,9 +15,9 @@ public struct MLModelError: Error, CustomNSError, LocalizedError, Hashable, Send
     case featureType = 1
     /// A file cannot be read or written, or is not a model.
     case io = 3
-    /// A custom layer failed. Does not occur.
+    /// A custom layer has no class, or its class failed.
     case customLayer = 4
-    /// A custom model failed. Does not occur.
+    /// A custom model has no class, or its class failed.
     case customModel = 5
     /// Training failed. Does not occur.
     case update = 6
@@ -47,6 +47,8 @@ public struct MLModelError: Error, CustomNSError, LocalizedError, Hashable, Send
       switch error.code {
       case .io: .io
       case .featureType: .featureType
+      case .customLayer: .customLayer
+      case .customModel: .customModel
       case .parameters: .parameters
       case .predictionCancelled: .predictionCancelled
       case .unsupported, .device, .limit, .generic: .generic
