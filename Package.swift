@@ -89,6 +89,7 @@ let package = Package(
     .library(name: "KelvinCollections", targets: ["KelvinCollections"]),
     .library(name: "KelvinText", targets: ["KelvinText"]),
     .library(name: "KelvinGeneration", targets: ["KelvinGeneration"]),
+    .library(name: "KelvinCompression", targets: ["KelvinCompression"]),
   ]
     + (isFuzzing
       ? []
@@ -174,12 +175,14 @@ let package = Package(
       "KelvinVision"),
     swift("KelvinText", "KelvinBasics", "KelvinHostOperations", "Kelvin"),
     swift("KelvinGeneration", "KelvinBasics", "Kelvin"),
+    swift("KelvinCompression", "KelvinBasics", "KelvinGraph", "KelvinEvaluation", "KelvinImport", "Kelvin"),
     swift("KelvinC", "CKelvin", "KelvinBasics", "KelvinImages", "Kelvin", "KelvinMeasuring"),
     .target(
       name: "KelvinCLibrary", dependencies: ["KelvinC"] + locks, swiftSettings: strict, linkerSettings: shared),
     swift(
       "KelvinCommands", "KelvinBasics", "KelvinConformance", "Kelvin", "KelvinMeasuring", "KelvinTables",
-      "KelvinVision", "KelvinCollections", "KelvinText", "KelvinGeneration", argumentParser),
+      "KelvinVision", "KelvinCollections", "KelvinText", "KelvinGeneration", "KelvinCompression",
+      argumentParser),
     .target(name: "CMutexForTSan", path: "Tests/CMutexForTSan"),
     .target(name: "CFakeNVML", path: "Tests/CFakeNVML"),
     .target(name: "CFaultyDrivers", dependencies: ["CKelvinSupport"], path: "Tests/CFaultyDrivers"),
@@ -271,6 +274,7 @@ let package = Package(
     test(
       "InterfaceTests", "KelvinGeneration", "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinHostOperations",
       "TestSupport"),
+    test("KelvinCompressionTests", "KelvinCompression", "Kelvin", "KelvinBasics", "TestSupport"),
     test("KelvinTextTests", "KelvinText", "Kelvin", "KelvinBasics", "TestSupport"),
     test(
       "KelvinGenerationTests", "KelvinGeneration", "Kelvin", "KelvinGraph", "KelvinHostOperations", "TestSupport"),

@@ -15,7 +15,7 @@ symbols=$(mktemp -d)
 trap 'rm -rf "$symbols"' EXIT
 mkdir -p "$output"
 
-modules=(Kelvin KelvinMeasuring KelvinTables KelvinVision KelvinCollections KelvinText KelvinGeneration)
+modules=(Kelvin KelvinMeasuring KelvinTables KelvinVision KelvinCollections KelvinText KelvinGeneration KelvinCompression)
 maps=()
 for map in "$build"/*.build/module.modulemap; do maps+=(-Xcc "-fmodule-map-file=$map"); done
 for module in "${modules[@]}"; do

@@ -187,7 +187,7 @@ import Testing
   }
 
   @Test func descriptionNeedsNoCode() async throws {
-    let asset = try ModelAsset(url: Self.url("chain"))
+    let asset = ModelAsset(url: Self.url("chain"))
     #expect(try await asset.modelDescription.outputNames == ["y"])
   }
 }

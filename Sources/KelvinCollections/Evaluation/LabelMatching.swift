@@ -1,10 +1,10 @@
 import KelvinBasics
-import KelvinVision
+package import KelvinVision
 
 /// A mapping between a classifier's labels and a data set's classes. Names match regardless of case and of spaces, `_`,
 /// `-` and `.` between words, and in any Unicode form. A label with several names ("tench, Tinca tinca") matches by any
 /// of them. A name with the same bytes takes precedence.
-struct LabelMatching {
+package struct LabelMatching {
   private var answers: [ExactString: String] = [:]
   private var truths: [ExactString: String] = [:]
   private let all: [String]
@@ -15,7 +15,7 @@ struct LabelMatching {
   /// - Parameters:
   ///   - truths: The data set's classes.
   ///   - answers: The classifier's labels.
-  init(_ truths: [String], answers: [String]) {
+  package init(_ truths: [String], answers: [String]) {
     (all, labels) = (truths, answers)
     var known: [String: String] = [:]
     // A complete label takes precedence over one of several names in a label.
@@ -36,7 +36,7 @@ struct LabelMatching {
   }
 
   /// Returns the label that matches a class.
-  func answer(for truth: String) -> String? { answers[ExactString(truth)] }
+  package func answer(for truth: String) -> String? { answers[ExactString(truth)] }
 
   /// Returns the class that a label matches.
   func truth(of answer: String) -> String? { truths[ExactString(answer)] }
@@ -44,7 +44,7 @@ struct LabelMatching {
   /// Returns the data set's classes that no label matches.
   ///
   /// - Throws: `VisionError.invalidRequest` where no class matches at all.
-  func missing(of contender: String) throws(VisionError) -> [String] {
+  package func missing(of contender: String) throws(VisionError) -> [String] {
     let missing = all.filter { answers[ExactString($0)] == nil }
     guard missing.count < all.count else {
       let first = all.first ?? ""

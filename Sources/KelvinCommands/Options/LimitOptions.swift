@@ -15,8 +15,18 @@ struct LimitOptions: ParsableArguments {
       """
       Stop with exit status 75 if the command needs more host memory than this: 512MB, 4GB. Mapped files do not \
       count. (default: nine tenths of the free memory, unless ulimit bounds it)
-      """, valueName: "size"), transform: bytes)
+      """, valueName: "size"), transform: LimitOptions.bytes)
   var maxMemory: Int?
+
+  /// Parses a size with a unit (`ByteSize`), or a plain number of bytes.
+  ///
+  /// - Throws: `ValidationError` where the argument is not a size above 0.
+  static func bytes(_ text: String) throws -> Int {
+    guard let bytes = ByteSize.bytes(text) ?? NumberText.number(text), bytes >= 1, bytes < 0x1p62 else {
+      throw ValidationError("'\(text)' is not a size above 0; use 65536, 512MB, 512MiB, 4GB or 4GiB")
+    }
+    return Int(bytes)
+  }
 
   private var limits: WorkBudget.Limits { WorkBudget.Limits(seconds: maxSeconds, bytes: maxMemory) }
 
@@ -32,16 +42,6 @@ struct LimitOptions: ParsableArguments {
       throw budget.excess.map { ModelError(.limit, $0.description) } ?? error
     }
   }
-}
-
-/// Parses a size with a unit (`ByteSize`), or a plain number of bytes.
-///
-/// - Throws: `ValidationError` where the argument is not a size above 0.
-private func bytes(_ text: String) throws -> Int {
-  guard let bytes = ByteSize.bytes(text) ?? NumberText.number(text), bytes >= 1, bytes < 0x1p62 else {
-    throw ValidationError("'\(text)' is not a size above 0; use 65536, 512MB, 512MiB, 4GB or 4GiB")
-  }
-  return Int(bytes)
 }
 
 /// A command with limits.

@@ -1,0 +1,85 @@
+import KelvinBasics
+import KelvinCompression
+
+/// What `kelvin compress` reports: the form and the error of each weight, the sizes, and the measured outcome.
+struct CompressionReport: Encodable {
+  struct Weight: Encodable {
+    let name: String
+    let shape: [Int]
+    let form: String
+    let bytesBefore: Int
+    let bytes: Int
+    /// The sum of squared errors by the sum of squares.
+    let relativeError: Double
+  }
+
+  struct Measured: Encodable {
+    /// For classifiers the mean Kullback-Leibler divergence in nats, else the mean relative squared error.
+    let change: Double
+    let agreeing: Int
+    let samples: Int
+    let right: Int?
+    let rightBefore: Int?
+    let differenceInterval: [Double]?
+  }
+
+  var format = "kelvin-compression"
+  var version = 1
+  let bytesBefore: Int
+  let bytes: Int
+  let weights: [Weight]
+  let measured: Measured?
+
+  init(
+    _ compressor: ModelCompressor, _ chosen: [WeightForm], byteCount: Int, _ outcome: CompressionSearch.Outcome?
+  ) {
+    bytesBefore = compressor.byteCount
+    bytes = byteCount
+    weights = compressor.weights.indices.map { index in
+      let weight = compressor.weights[index]
+      let coding = compressor.codings(of: index, in: [chosen[index]])[0]
+      return Weight(
+        name: weight.name, shape: weight.shape, form: (coding?.form ?? .original).description,
+        bytesBefore: weight.byteCount, bytes: coding?.byteCount ?? weight.byteCount,
+        relativeError: coding?.relativeError ?? 0)
+    }
+    measured = outcome.map { outcome in
+      Measured(
+        change: outcome.change, agreeing: outcome.agreement.count, samples: outcome.agreement.of,
+        right: outcome.accuracy?.copy, rightBefore: outcome.accuracy?.original,
+        differenceInterval: outcome.accuracy.map { [$0.difference.lowerBound, $0.difference.upperBound] })
+    }
+  }
+
+  /// The report for a terminal.
+  func text(width: Int) -> String {
+    var table = TextTable([
+      .init("WEIGHT", shrinksTo: 12, cut: .beginning), .init("SHAPE"), .init("FORM"), .init("BEFORE", .right),
+      .init("AFTER", .right), .init("ERROR", .right),
+    ])
+    for weight in weights {
+      table.add([
+        weight.name, weight.shape.map(String.init).joined(separator: "x"), weight.form,
+        HumanReadable.bytes(weight.bytesBefore), HumanReadable.bytes(weight.bytes),
+        weight.relativeError > 0 ? "\(HumanReadable.significant(100 * weight.relativeError.squareRoot())) %" : "0 %",
+      ])
+    }
+    let share = HumanReadable.significant(100 * Double(bytes) / Double(max(bytesBefore, 1)))
+    var lines = [
+      "", "size        \(HumanReadable.bytes(bytes)), \(share) % of \(HumanReadable.bytes(bytesBefore))",
+    ]
+    if let measured {
+      if let right = measured.right, let before = measured.rightBefore, let interval = measured.differenceInterval {
+        let bounds = interval.map { HumanReadable.significant(100 * $0) }
+        lines.append("right       \(right) of \(measured.samples), the original \(before)")
+        lines.append("difference  \(bounds[0]) to \(bounds[1]) points (95 % interval)")
+        if interval[1] - interval[0] > 0.04 {
+          lines.append("            the images are too few for a difference of two points")
+        }
+      }
+      lines.append("agreement   \(measured.agreeing) of \(measured.samples) labels are the original's")
+      lines.append("change      \(HumanReadable.significant(measured.change)) nats, mean divergence of the outputs")
+    }
+    return table.text(width: width) + "\n" + lines.joined(separator: "\n")
+  }
+}

@@ -1,0 +1,184 @@
+import FoundationEssentials
+import Glibc
+public import Kelvin
+import KelvinEvaluation
+
+/// Finds the form of each weight: measures how much each weight's forms change the model's outputs, one weight at a
+/// time, and chooses the forms whose changes add up to the least within a size.
+///
+/// The changes of two forms are measured. Those of the others follow from the weight's squared error, to which small
+/// changes are proportional.
+public struct CompressionSearch: Sendable {
+  /// An input with its class, if that is known.
+  public struct Sample: Sendable {
+    /// The model's input.
+    public var input: DictionaryFeatureProvider
+    /// The class; nil if it is not known.
+    public var label: String?
+
+    /// Creates a sample.
+    public init(_ input: DictionaryFeatureProvider, label: String? = nil) { (self.input, self.label) = (input, label) }
+  }
+
+  /// What a set of forms costs.
+  public struct Outcome: Sendable {
+    /// The form of each weight.
+    public let forms: [WeightForm]
+    /// The number of bytes of the model's files.
+    public let byteCount: Int
+    /// The mean change of the outputs over all samples: for classifiers the Kullback-Leibler divergence in nats, for
+    /// other models the relative squared error.
+    public let change: Double
+    /// The number of samples with the original's label, and the number of samples with labels.
+    public let agreement: (count: Int, of: Int)
+    /// The samples with known classes.
+    public let accuracy: Accuracy?
+  }
+
+  /// Right answers for the samples with known classes.
+  public struct Accuracy: Hashable, Sendable {
+    /// The number of samples.
+    public let count: Int
+    /// The number of right answers of the original.
+    public let original: Int
+    /// The number of right answers of the copy.
+    public let copy: Int
+    /// The 95 % interval of the difference of the shares of right answers, the copy's less the original's.
+    public let difference: ClosedRange<Double>
+
+    init?(_ pairs: PairedProportions) {
+      guard pairs.count > 0 else { return nil }
+      (count, original, copy) = (pairs.count, pairs.both + pairs.onlyFirst, pairs.both + pairs.onlySecond)
+      difference = pairs.interval
+    }
+  }
+
+  /// The model.
+  public let compressor: ModelCompressor
+  private let samples: [Sample]
+  /// The number of samples that measure single weights.
+  private let probeCount: Int
+  private let configuration: ModelConfiguration
+  private let original: ModelOutputs
+
+  /// The forms whose changes are measured.
+  private static let measured: [WeightForm] = [.palette(bits: 2), .palette(bits: 4)]
+
+  /// Runs the model on the samples.
+  ///
+  /// - Parameters:
+  ///   - samples: At least one. All measure the result; some measure single weights.
+  ///   - probeCount: The number of these.
+  public init(
+    _ compressor: ModelCompressor, samples: [Sample], probeCount: Int = 16,
+    configuration: ModelConfiguration = ModelConfiguration()
+  ) async throws(ModelError) {
+    precondition(!samples.isEmpty, "a search needs samples")
+    self.compressor = compressor
+    self.samples = samples
+    self.probeCount = min(probeCount, samples.count)
+    var configuration = configuration
+    configuration.usesCache = false
+    self.configuration = configuration
+    let same = compressor.weights.map { _ in WeightForm.original }
+    original = try await ModelOutputs(
+      of: try await Model.load(asset: try compressor.asset(same), configuration: configuration),
+      for: samples.map(\.input))
+  }
+
+  /// Measures the cost of every form of every weight.
+  ///
+  /// - Parameter progress: Called with the fraction of the work done.
+  /// - Returns: By weight, the options in the order of `forms`, the original last.
+  public func options(
+    _ forms: [WeightForm] = WeightForm.smaller, progress: @escaping @Sendable (Double) -> Void = { _ in }
+  ) async throws(ModelError) -> [[CompressionChoice.Option]] {
+    let probes = stride(from: 0, to: samples.count, by: max(1, samples.count / probeCount)).prefix(probeCount)
+    let inputs = probes.map { samples[$0].input }
+    let before = try await ModelOutputs(
+      of: try await load(compressor.weights.map { _ in .original }), for: inputs)
+    var options: [[CompressionChoice.Option]] = []
+    for index in compressor.weights.indices {
+      let codings = compressor.codings(of: index, in: forms + Self.measured)
+      var changes: [(error: Double, change: Double)] = []
+      for (form, coding) in zip(Self.measured, codings.suffix(Self.measured.count)) {
+        guard let coding, coding.relativeError > 0 else { continue }
+        var single = compressor.weights.map { _ in WeightForm.original }
+        single[index] = form
+        let change = before.change(to: try await ModelOutputs(of: try await load(single), for: inputs))
+        changes.append((coding.relativeError, change.isFinite ? change : .greatestFiniteMagnitude))
+      }
+      var list = codings.prefix(forms.count).map { coding in
+        guard let coding else { return CompressionChoice.Option(byteCount: .max / 4, cost: .infinity) }
+        return CompressionChoice.Option(
+          byteCount: coding.byteCount, cost: Self.change(of: coding.relativeError, changes))
+      }
+      list.append(.init(byteCount: compressor.weights[index].byteCount, cost: 0))
+      options.append(list)
+      progress(Double(index + 1) / Double(compressor.weights.count))
+    }
+    return options
+  }
+
+  /// Returns the change for a squared error, in proportion to the measured one with the nearest error.
+  private static func change(of error: Double, _ measured: [(error: Double, change: Double)]) -> Double {
+    guard error > 0 else { return 0 }
+    let nearest = measured.min { abs(log($0.error / error)) < abs(log($1.error / error)) }
+    return nearest.map { $0.change * error / $0.error } ?? error
+  }
+
+  private func load(_ forms: [WeightForm]) async throws(ModelError) -> Model {
+    try await Model.load(asset: try compressor.asset(forms), configuration: configuration)
+  }
+
+  /// Returns the cost of every form of every weight without samples: the weight's relative squared error, as if all
+  /// weights mattered equally.
+  ///
+  /// - Parameter progress: Called with the fraction of the work done.
+  /// - Returns: As ``options(_:progress:)`` does.
+  public static func options(
+    of compressor: ModelCompressor, _ forms: [WeightForm] = WeightForm.smaller,
+    progress: (Double) -> Void = { _ in }
+  ) -> [[CompressionChoice.Option]] {
+    compressor.weights.indices.map { index in
+      let list = compressor.codings(of: index, in: forms).map { coding in
+        CompressionChoice.Option(byteCount: coding?.byteCount ?? .max / 4, cost: coding?.relativeError ?? .infinity)
+      }
+      progress(Double(index + 1) / Double(compressor.weights.count))
+      return list + [.init(byteCount: compressor.weights[index].byteCount, cost: 0)]
+    }
+  }
+
+  /// Returns the forms with the least sum of costs whose files have at most a number of bytes; nil if there are none.
+  ///
+  /// - Parameter options: The options of each weight, in the order of `forms`, the original last.
+  public static func forms(
+    of compressor: ModelCompressor, _ options: [[CompressionChoice.Option]],
+    in forms: [WeightForm] = WeightForm.smaller, budget: Int
+  ) throws(ModelError) -> [WeightForm]? {
+    // The bytes of the program and of weights that have no other form. Records begin at multiples of 64 bytes.
+    let records = compressor.weights.count * 3 * 128
+    let rest =
+      try compressor.byteCount(compressor.weights.map { _ in .original })
+      - compressor.weights.reduce(0) { $0 + $1.byteCount } + records
+    guard budget > rest else { return nil }
+    let chosen = CompressionChoice.choose(from: options, budget: budget - rest)
+    return chosen?.map { $0 < forms.count ? forms[$0] : .original }
+  }
+
+  /// Runs a copy of the model on all samples.
+  public func outcome(_ forms: [WeightForm]) async throws(ModelError) -> Outcome {
+    let outputs = try await ModelOutputs(of: try await load(forms), for: samples.map(\.input))
+    var comparison = PairedProportions()
+    var agreement = (count: 0, of: 0)
+    for (index, sample) in samples.enumerated() {
+      guard let before = original.labels[index], let after = outputs.labels[index] else { continue }
+      agreement.of += 1
+      agreement.count += before == after ? 1 : 0
+      if let label = sample.label { comparison.add(first: before == label, second: after == label) }
+    }
+    return Outcome(
+      forms: forms, byteCount: try compressor.byteCount(forms), change: original.change(to: outputs),
+      agreement: agreement, accuracy: Accuracy(comparison))
+  }
+}

@@ -1,0 +1,101 @@
+import KelvinGraph
+import KelvinImport
+
+/// A constant of a program whose elements are floating-point numbers in a weight file.
+struct StoredTensor {
+  let name: String
+  let type: ElementType
+  let shape: [Int]
+  /// The position of the record in the weight file.
+  let record: Int
+  let elements: Bytes
+
+  var count: Int { shape.reduce(1, *) }
+  var byteCount: Int { elements.count }
+
+  /// The elements as float32.
+  var values: [Float] {
+    elements.withUnsafeBytes { bytes in
+      (0..<count).map { index in
+        type == .float16
+          ? Float(
+            Float16(bitPattern: UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: 2 * index, as: UInt16.self))))
+          : Float(bitPattern: UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 4 * index, as: UInt32.self)))
+      }
+    }
+  }
+
+  /// Returns the tensor of an operation; nil for other operations than constants in a weight file.
+  init?(_ operation: WireMessage, _ files: WeightFiles) throws(FormatError) {
+    var (kind, name): (String, String) = ("", "")
+    var value: WireMessage?
+    var reader = operation.fields()
+    while let field = try reader.next() {
+      switch field.number {
+      case Fields.Operation.type: kind = try field.string()
+      case Fields.Operation.outputs:
+        name = try field.message().last(Fields.NamedValueType.name)?.string() ?? ""
+      case Fields.Operation.attributes:
+        let entry = try field.message()
+        if try entry.last(Fields.MapEntry.key)?.string() == "val" {
+          value = try entry.last(Fields.MapEntry.value)?.message()
+        }
+      default: break
+      }
+    }
+    guard kind == "const", let value, let blob = try value.last(Fields.Value.blobFileValue)?.message(),
+      let tensor = try value.last(Fields.Value.type)?.message().last(Fields.ValueType.tensorType)?.message(),
+      let number = try tensor.last(Fields.TensorType.dataType)?.integer(),
+      let type = ElementType(rawValue: number), type == .float16 || type == .float32
+    else { return nil }
+    var shape: [Int] = []
+    try tensor.each(Fields.TensorType.dimensions) { (field) throws(FormatError) in
+      let constant = try field.message().last(Fields.Dimension.constant)?.message()
+      shape.append(try constant?.last(Fields.Dimension.size)?.integer() ?? 0)
+    }
+    let found = try files.record(blob)
+    guard Shape(shape).isAddressable, found.record.type == type.blobNumber,
+      found.record.elements.count == Shape(shape).count * type.byteCount
+    else {
+      throw FormatError(
+        .malformed, file: operation.file, place: "constant '\(name)'", offset: operation.offset,
+        "its record in the weight file does not have its type or size")
+    }
+    (self.name, self.type, self.shape) = (name, type, shape)
+    (record, elements) = (found.position, found.record.elements)
+  }
+}
+
+/// The weight files that a program refers to.
+struct WeightFiles {
+  /// The folder of the model's file.
+  let folder: String
+  private let files: ModelFiles
+
+  init(folder: String, allowsLinks: Bool) {
+    self.folder = folder
+    files = ModelFiles(folder: folder, allowsLinks: allowsLinks)
+  }
+
+  /// Returns the record of a `BlobFileValue`, with its position.
+  func record(_ blob: WireMessage) throws(FormatError) -> (position: Int, record: WeightRecord) {
+    var name = try blob.last(Fields.BlobFileValue.fileName)?.string() ?? ""
+    if name.hasPrefix("@model_path/") { name.removeFirst(12) }
+    let position = try blob.last(Fields.BlobFileValue.offset)?.integer() ?? 0
+    guard let record = WeightRecord(try files.bytes(name, model: blob.file), at: position) else {
+      throw FormatError(
+        .malformed, file: name, offset: position, "no record starts here",
+        remedy: "the weight file is damaged or belongs to another model")
+    }
+    return (position, record)
+  }
+}
+
+extension WireMessage {
+  /// Returns the last occurrence of a field.
+  func last(_ number: Int) throws(FormatError) -> WireField? {
+    var found: WireField?
+    try each(number) { found = $0 }
+    return found
+  }
+}

@@ -1,0 +1,130 @@
+import FoundationEssentials
+import Kelvin
+import KelvinCompression
+import TestSupport
+import Testing
+
+/// Copies of models with smaller weights.
+@Suite struct ModelCompressorTests {
+  private static let digits = URL(filePath: "\(SharedFiles.projectRoot)/Examples/Digits/Digits.mlpackage")
+  private static let images = ["0_0030.png", "9_0125.png", "7_0043.png", "1_0011.png"].map {
+    URL(filePath: "\(SharedFiles.projectRoot)/Examples/Digits/images/\($0)")
+  }
+  private let folder = TemporaryFolder()
+
+  private static var configuration: ModelConfiguration {
+    var configuration = ModelConfiguration(computeUnits: .cpuOnly)
+    configuration.usesCache = false
+    return configuration
+  }
+
+  private func url(_ name: String) -> URL { URL(filePath: "\(folder.path)/\(name)") }
+
+  /// Returns the probabilities of the digits in each image.
+  private static func probabilities(_ model: Model) throws -> [[ClassLabel: Double]] {
+    let name = try #require(model.modelDescription.predictedProbabilitiesName)
+    return try images.map { image in
+      let input = ["image": try FeatureValue(imageAt: image, cropAndScale: .centerCrop)]
+      return try #require(model.prediction(from: input)[name]?.dictionaryValue)
+    }
+  }
+
+  @Test(arguments: WeightForm.smaller) func copyIsSmallerAndClose(form: WeightForm) throws {
+    let compressor = try ModelCompressor(contentsOf: Self.digits)
+    let forms = compressor.weights.map { _ in form }
+    let byteCount = try compressor.write(forms, to: url("copy.mlpackage"))
+    #expect(byteCount == (try compressor.byteCount(forms)) && byteCount < compressor.byteCount)
+    let copy = try Model(contentsOf: url("copy.mlpackage"), configuration: Self.configuration)
+    let original = try Model(contentsOf: Self.digits, configuration: Self.configuration)
+    let (before, after) = (try Self.probabilities(original), try Self.probabilities(copy))
+    #expect(before != after)
+    // 8 bits hardly change anything.
+    guard form == .int8 || form == .palette(bits: 8) else { return }
+    for (first, second) in zip(before, after) {
+      for (label, share) in first { #expect(abs(share - (second[label] ?? 2)) < 0.02) }
+    }
+  }
+
+  @Test func originalFormGivesEqualNumbers() throws {
+    let compressor = try ModelCompressor(contentsOf: Self.digits)
+    try compressor.write(compressor.weights.map { _ in .original }, to: url("copy.mlpackage"))
+    let copy = try Model(contentsOf: url("copy.mlpackage"), configuration: Self.configuration)
+    let original = try Model(contentsOf: Self.digits, configuration: Self.configuration)
+    #expect(try Self.probabilities(copy) == Self.probabilities(original))
+  }
+
+  @Test func moreBitsHaveLesserErrors() throws {
+    let compressor = try ModelCompressor(contentsOf: Self.digits)
+    #expect(compressor.weights.count > 3 && compressor.weights.allSatisfy { $0.count >= ModelCompressor.leastCount })
+    for index in compressor.weights.indices {
+      let forms: [WeightForm] = [1, 2, 4, 6, 8].map(WeightForm.palette)
+      let codings = compressor.codings(of: index, in: forms).compactMap { $0 }
+      #expect(codings.count == 5)
+      for (fewer, more) in zip(codings, codings.dropFirst()) {
+        #expect(fewer.relativeError > more.relativeError && fewer.byteCount < more.byteCount)
+      }
+      let integers = compressor.codings(of: index, in: [.int8, .original])
+      #expect((integers[0]?.relativeError ?? 1) < 1e-3 && integers[1]?.relativeError == 0)
+    }
+  }
+
+  @Test func searchStaysWithinTheBudgetAndSparesWhatMatters() async throws {
+    let compressor = try ModelCompressor(contentsOf: Self.digits)
+    let samples = try Self.images.map {
+      CompressionSearch.Sample(
+        DictionaryFeatureProvider(dictionary: ["image": try FeatureValue(imageAt: $0, cropAndScale: .centerCrop)]))
+    }
+    let search = try await CompressionSearch(compressor, samples: samples, configuration: Self.configuration)
+    let options = try await search.options()
+    let uniform = compressor.weights.map { _ in WeightForm.palette(bits: 4) }
+    let budget = try compressor.byteCount(uniform)
+    let found = try #require(try CompressionSearch.forms(of: compressor, options, budget: budget))
+    let (mixed, plain) = (try await search.outcome(found), try await search.outcome(uniform))
+    #expect(mixed.byteCount <= budget && Set(found).count > 1)
+    #expect(mixed.change <= plain.change)
+    #expect(try CompressionSearch.forms(of: compressor, options, budget: 1000) == nil)
+  }
+
+  @Test func existingCopyIsKept() throws {
+    let compressor = try ModelCompressor(contentsOf: Self.digits)
+    folder.write(Array("mine".utf8), "copy.mlpackage")
+    let error = #expect(throws: ModelError.self) {
+      try compressor.write(compressor.weights.map { _ in .int8 }, to: url("copy.mlpackage"))
+    }
+    #expect(error?.code == .io && error?.description.contains("copy.mlpackage") == true)
+    #expect(TemporaryFolder.read("\(folder.path)/copy.mlpackage") == Array("mine".utf8))
+    #expect(throws: ModelError.self) {
+      try compressor.write(compressor.weights.map { _ in .int8 }, to: url("absent/copy.mlpackage"))
+    }
+  }
+
+  @Test(arguments: ["Examples/Digits/Digits.onnx", "Tests/Vectors/Custom/chain.mlmodel"])
+  func otherModelsAreRefused(path: String) {
+    let error = #expect(throws: ModelError.self) {
+      try ModelCompressor(contentsOf: URL(filePath: "\(SharedFiles.projectRoot)/\(path)"))
+    }
+    #expect(error?.code == .unsupported && error?.description.contains("ML Program") == true)
+  }
+
+  /// A package whose weight file is cut short or overwritten, at every 64th byte of its first records.
+  @Test func damagedWeightsAreErrors() throws {
+    let source = "\(Self.digits.path)/Data/com.apple.CoreML"
+    let model = TemporaryFolder.read("\(source)/model.mlmodel")
+    let weights = TemporaryFolder.read("\(source)/weights/weight.bin")
+    let manifest = TemporaryFolder.read("\(Self.digits.path)/Manifest.json")
+    #expect(weights.count > 4096)
+    for place in stride(from: 0, through: 4096, by: 64) {
+      for damaged in [Array(weights.prefix(place)), weights.prefix(place) + [0xFF] + weights.dropFirst(place + 1)] {
+        folder.write(manifest, "bad.mlpackage/Manifest.json")
+        folder.write(model, "bad.mlpackage/Data/com.apple.CoreML/model.mlmodel")
+        folder.write(damaged, "bad.mlpackage/Data/com.apple.CoreML/weights/weight.bin")
+        do throws(ModelError) {
+          let compressor = try ModelCompressor(contentsOf: url("bad.mlpackage"))
+          _ = try compressor.byteCount(compressor.weights.map { _ in .palette(bits: 2) })
+        } catch {
+          #expect(error.code == .io, "\(place): \(error)")
+        }
+      }
+    }
+  }
+}
