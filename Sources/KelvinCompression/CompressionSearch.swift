@@ -6,8 +6,8 @@ import KelvinEvaluation
 /// Finds the form of each weight: measures how much each weight's forms change the model's outputs, one weight at a
 /// time, and chooses the forms whose changes add up to the least within a size.
 ///
-/// The changes of two forms are measured. Those of the others follow from the weight's squared error, to which small
-/// changes are proportional.
+/// The changes of two forms are measured. The changes of other forms follow from the weight's squared error, to which
+/// small changes are proportional.
 public struct CompressionSearch: Sendable {
   /// An input with its class, if that is known.
   public struct Sample: Sendable {
@@ -20,7 +20,7 @@ public struct CompressionSearch: Sendable {
     public init(_ input: DictionaryFeatureProvider, label: String? = nil) { (self.input, self.label) = (input, label) }
   }
 
-  /// What a set of forms costs.
+  /// The size and the quality of a copy.
   public struct Outcome: Sendable {
     /// The form of each weight.
     public let forms: [WeightForm]

@@ -125,7 +125,7 @@ public struct ModelCompressor: Sendable {
 
   private func copy(_ forms: [WeightForm]) throws(ModelError) -> (program: [UInt8], weights: [UInt8]) {
     precondition(forms.count == weights.count, "\(forms.count) forms for \(weights.count) weights")
-    var codes: [Int: CodedWeight] = [:]
+    var codes: [Int: CompressedWeight] = [:]
     for (tensor, form) in zip(tensors, forms) where form != .original {
       codes[tensor.record] = Self.elements(tensor, [form]).coded(form)
     }
@@ -194,7 +194,7 @@ extension WireMessage {
   }
 }
 
-extension CodedWeight {
+extension CompressedWeight {
   /// The number of bytes of the elements and of the table or scales.
   fileprivate func byteCount(tableOf type: ElementType) -> Int {
     switch code {

@@ -9,14 +9,14 @@ struct ProgramWriter {
 
   let files: WeightFiles
   /// The weights to replace, by the positions of their records.
-  let codes: [Int: CodedWeight]
+  let codes: [Int: CompressedWeight]
   private(set) var weights = WeightFile()
   /// By position in the source's weight file, the position in the new one.
   private var moved: [Int: Int] = [:]
-  /// By position in the source's weight file, the records of a coded weight.
+  /// By position in the source's weight file, the records of a compressed weight.
   private var coded: [Int: (data: Int, table: Int)] = [:]
 
-  init(_ files: WeightFiles, codes: [Int: CodedWeight]) {
+  init(_ files: WeightFiles, codes: [Int: CompressedWeight]) {
     self.files = files
     self.codes = codes
   }
@@ -135,9 +135,9 @@ struct ProgramWriter {
     }
   }
 
-  /// Writes the operation of a coded weight in place of a constant. Its output keeps its name and type.
+  /// Writes the operation of a compressed weight in place of a constant. Its output keeps its name and type.
   private mutating func constant(
-    _ message: WireMessage, _ tensor: StoredTensor, _ code: CodedWeight
+    _ message: WireMessage, _ tensor: StoredTensor, _ code: CompressedWeight
   ) throws(FormatError) -> [UInt8] {
     var writer = WireWriter()
     switch code.code {
@@ -187,7 +187,7 @@ struct ProgramWriter {
     return writer.bytes
   }
 
-  /// Returns the places of a coded weight's elements and of its table or scales. Constants with one record share them.
+  /// Returns the places of a compressed weight's elements and of its table or scales. Constants with one record share them.
   private mutating func place(
     _ tensor: StoredTensor, _ data: [some BitwiseCopyable], _ type: ElementType, _ table: [Float]
   ) -> (data: Int, table: Int) {

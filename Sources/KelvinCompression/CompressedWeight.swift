@@ -1,7 +1,7 @@
 import KelvinGraph
 
 /// A weight in a smaller form.
-struct CodedWeight {
+struct CompressedWeight {
   enum Code {
     /// Packed indices, lowest bits first, into a table.
     case palette(indices: [UInt8], table: [Float])
@@ -51,7 +51,7 @@ struct WeightElements {
   private func stored(_ number: Float) -> Float { isHalf ? Float(Float16(number)) : number }
 
   /// Returns the weight in a form; nil if it has numbers that are not finite.
-  func coded(_ form: WeightForm) -> CodedWeight? {
+  func coded(_ form: WeightForm) -> CompressedWeight? {
     switch form {
     case .original: nil
     case .palette(let bits): palette(bits)
@@ -59,7 +59,7 @@ struct WeightElements {
     }
   }
 
-  private func palette(_ bits: Int) -> CodedWeight? {
+  private func palette(_ bits: Int) -> CompressedWeight? {
     guard let clustering else { return nil }
     let (starts, means) = clustering.clusters(1 << bits)
     var table = means.map(stored)
@@ -76,7 +76,7 @@ struct WeightElements {
       }
     }
     table += [Float](repeating: table.last ?? 0, count: (1 << bits) - table.count)
-    return CodedWeight(
+    return CompressedWeight(
       code: .palette(indices: Self.pack(values.map { places[$0] ?? 0 }, bits: bits), table: table),
       squaredError: error)
   }
@@ -93,7 +93,7 @@ struct WeightElements {
     return bytes
   }
 
-  private func integers() -> CodedWeight? {
+  private func integers() -> CompressedWeight? {
     guard let channels = shape.first, channels > 0, values.count % channels == 0, values.allSatisfy(\.isFinite) else {
       return nil
     }
@@ -113,6 +113,6 @@ struct WeightElements {
       }
       scales.append(scale)
     }
-    return CodedWeight(code: .int8(values: codes, scales: scales), squaredError: error)
+    return CompressedWeight(code: .int8(values: codes, scales: scales), squaredError: error)
   }
 }
