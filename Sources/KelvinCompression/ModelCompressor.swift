@@ -81,7 +81,9 @@ public struct ModelCompressor: Sendable {
   }
 
   private static func wrapping<Result>(_ body: () throws(FormatError) -> Result) throws(ModelError) -> Result {
-    do throws(FormatError) { return try body() } catch { throw ModelError(.io, "\(error)") }
+    do throws(FormatError) { return try body() } catch {
+      throw ModelError(error.code == .unsupported ? .unsupported : .io, "\(error)")
+    }
   }
 
   /// Stores a weight in several forms.
@@ -155,12 +157,20 @@ public struct ModelCompressor: Sendable {
 private struct ProgramReader {
   private(set) var tensors: [StoredTensor] = []
   private var records: Set<Int> = []
+  /// The operator set of iOS 16, the first with compressed weights.
+  private static let leastOpset = 6
   private let files: WeightFiles
 
   init(_ model: WireMessage, _ files: WeightFiles) throws(FormatError) {
     self.files = files
     guard let program = try model.last(Fields.Model.mlProgram)?.message() else { return }
     for function in try program.values(Fields.Program.functions) {
+      let opset = try function.last(Fields.Function.opset)?.string() ?? ""
+      if let number = Int(opset.dropFirst(6)), opset.hasPrefix("CoreML"), number < Self.leastOpset {
+        throw FormatError(
+          .unsupported, file: model.file, "its operator set is \(opset), which has no compressed weights",
+          remedy: "convert the model for iOS 16 or later")
+      }
       for block in try function.values(Fields.Function.blockSpecializations) { try read(block) }
     }
   }
