@@ -8,7 +8,7 @@ import Testing
   private static let parrot = Places.path("images/photos/parrot.jpg")
 
   /// Compiles a program of `Frameworks/Programs`, or of other sources, and returns its path.
-  private func compile(
+  func compile(
     _ name: String, mode: Int, in folder: Folder, sources: [URL]? = nil, links: Bool = true
   ) throws -> String {
     let program = folder.file("\(name)\(mode)").path
