@@ -80,3 +80,12 @@ public func cblas_sscal(_ n: Int32, _ alpha: Float, _ x: UnsafeMutablePointer<Fl
   guard let x else { return }
   for i in 0..<Int(n) { x[i * Int(incX)] *= alpha }
 }
+
+/// Adds `alpha · x` to `y`.
+public func cblas_saxpy(
+  _ n: Int32, _ alpha: Float, _ x: UnsafePointer<Float>?, _ incX: Int32, _ y: UnsafeMutablePointer<Float>?,
+  _ incY: Int32
+) {
+  guard let x, let y else { return }
+  for i in 0..<Int(n) { y[i * Int(incY)] += alpha * x[i * Int(incX)] }
+}

@@ -47,6 +47,19 @@ public enum vDSP {
     vector.map { $0 / scalar }
   }
 
+  /// Returns a scalar divided by each element.
+  public static func divide<T: BinaryFloatingPoint>(_ scalar: T, _ vector: some AccelerateBuffer<T>) -> [T] {
+    vector.map { scalar / $0 }
+  }
+
+  /// Returns the products of the differences of elements, `(a - b) · (c - d)`.
+  ///
+  /// - Precondition: all have the same number of elements.
+  public static func multiply<T: BinaryFloatingPoint>(
+    subtraction left: (a: some AccelerateBuffer<T>, b: some AccelerateBuffer<T>),
+    subtraction right: (c: some AccelerateBuffer<T>, d: some AccelerateBuffer<T>)
+  ) -> [T] { multiply(subtract(left.a, left.b), subtract(right.c, right.d)) }
+
   /// Returns the sum of the products of elements.
   ///
   /// - Precondition: both have the same number of elements.
