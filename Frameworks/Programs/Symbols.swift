@@ -307,6 +307,47 @@ func modernVision(_ model: MLModel, _ buffer: CVPixelBuffer, _ image: CGImage, _
   }
 }
 
+// Names of the packages that dev/check-packages.sh fetches.
+extension MLBatchProvider {
+  var arrayOfFeatures: [any MLFeatureProvider] { (0..<count).map { features(at: $0) } }
+}
+
+func kind(_ type: MLFeatureType, _ format: OSType, _ units: MLComputeUnits) -> String {
+  switch type {
+  case .invalid, .int64, .double, .string, .image, .multiArray, .dictionary, .sequence, .state: break
+  @unknown default: return "unknown"
+  }
+  switch units {
+  case .cpuOnly, .cpuAndGPU, .cpuAndNeuralEngine, .all: break
+  @unknown default: return "unknown"
+  }
+  switch format {
+  case kCVPixelFormatType_32BGRA, kCVPixelFormatType_32RGBA, kCVPixelFormatType_32ARGB: return "color"
+  case kCVPixelFormatType_OneComponent8, kCVPixelFormatType_OneComponent16Half: return "gray"
+  default: return "unknown"
+  }
+}
+
+func packages(_ model: MLModel, _ image: CGImage, _ start: CFAbsoluteTime) throws {
+  let description: MLFeatureDescription = model.modelDescription.inputDescriptionsByName["sample"]!
+  let constraint: MLMultiArrayConstraint = description.multiArrayConstraint!
+  let metadata = model.modelDescription.metadata
+  print(metadata[.license] as? String ?? "", metadata[.versionString] as? String ?? "", constraint.shape, start)
+  let info = CGBitmapInfo.byteOrder32Big.rawValue | CGImageAlphaInfo.premultipliedLast.rawValue
+  let context = CGContext(
+    data: nil, width: 8, height: 8, bitsPerComponent: 8, bytesPerRow: 32, space: CGColorSpaceCreateDeviceRGB(),
+    bitmapInfo: info)
+  context?.draw(image, in: CGRect(x: 0, y: 0, width: 8, height: 8))
+  print(context?.makeImage() as Any, CGColorSpace(name: CGColorSpace.sRGB) as Any)
+  let (shares, ones): ([Float], [Float]) = ([0.5, 0.25], [1, 1])
+  let differences = vDSP.multiply(subtraction: (ones, shares), subtraction: (vDSP.divide(1, shares), ones))
+  print(vForce.sqrt(vDSP.subtract(ones, shares)), vDSP.divide(1, vForce.sqrt(vDSP.add(1, vDSP.square(differences)))))
+  var sums: [Float] = [0, 0, 0, 0]
+  vDSP_vadd(shares, 1, ones, 1, &sums, 1, 2)
+  vDSP_mmul(shares, 1, ones, 1, &sums, 1, vDSP_Length(2), vDSP_Length(2), vDSP_Length(1))
+  cblas_saxpy(Int32(2), 0.5, shares, 1, &sums, 1)
+}
+
 // Other names in the same files.
 func others(_ error: Error) {
   let start = CFAbsoluteTimeGetCurrent()
