@@ -8,7 +8,8 @@ def is_ours(symbol):
     identifier = symbol["identifier"]["precise"]
     if "::SYNTHESIZED::" in identifier:
         return False
-    return "location" in symbol and "/Sources/Kelvin" in symbol["location"]["uri"]
+    uri = symbol.get("location", {}).get("uri", "")
+    return "/Sources/Kelvin" in uri or "/Frameworks/Sources/" in uri
 
 
 def main(paths):

@@ -22,16 +22,23 @@ public enum CGImageAlphaInfo: UInt32, Sendable {
 
 /// The order of bytes within the pixels of a bitmap.
 public enum CGImageByteOrderInfo: UInt32, Sendable {
+  /// The bits that hold the order.
   case orderMask = 0x7000
+  /// The order in which the channels are named.
   case orderDefault = 0
+  /// 16-bit units with their lowest byte first.
   case order16Little = 0x1000
+  /// 32-bit units with their lowest byte first.
   case order32Little = 0x2000
+  /// 16-bit units with their highest byte first.
   case order16Big = 0x3000
+  /// 32-bit units with their highest byte first.
   case order32Big = 0x4000
 }
 
 /// The format of pixels of a bitmap.
 public enum CGImagePixelFormatInfo: UInt32, Sendable {
+  /// Channels of equal numbers of bits.
   case packed = 0
 }
 
@@ -47,13 +54,21 @@ public struct CGBitmapInfo: OptionSet, Sendable {
     rawValue = alpha.rawValue | byteOrder.rawValue
   }
 
+  /// The bits of ``CGImageAlphaInfo``.
   public static let alphaInfoMask = CGBitmapInfo(rawValue: 0x1F)
+  /// The bits that tell floating-point channels from integers.
   public static let floatInfoMask = CGBitmapInfo(rawValue: 0xF00)
+  /// Floating-point channels, which contexts and images do not support.
   public static let floatComponents = CGBitmapInfo(rawValue: 0x100)
+  /// The bits of ``CGImageByteOrderInfo``.
   public static let byteOrderMask = CGBitmapInfo(rawValue: 0x7000)
+  /// 16-bit units with their lowest byte first.
   public static let byteOrder16Little = CGBitmapInfo(rawValue: 0x1000)
+  /// 32-bit units with their lowest byte first.
   public static let byteOrder32Little = CGBitmapInfo(rawValue: 0x2000)
+  /// 16-bit units with their highest byte first.
   public static let byteOrder16Big = CGBitmapInfo(rawValue: 0x3000)
+  /// 32-bit units with their highest byte first.
   public static let byteOrder32Big = CGBitmapInfo(rawValue: 0x4000)
 }
 

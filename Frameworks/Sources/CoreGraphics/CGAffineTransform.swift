@@ -3,11 +3,17 @@ public import Foundation
 
 /// An affine map of the plane: `x' = a · x + c · y + tx`, `y' = b · x + d · y + ty`.
 public struct CGAffineTransform: Hashable, Codable, Sendable {
+  /// The share of `x` in `x'`.
   public var a: CGFloat
+  /// The share of `x` in `y'`.
   public var b: CGFloat
+  /// The share of `y` in `x'`.
   public var c: CGFloat
+  /// The share of `y` in `y'`.
   public var d: CGFloat
+  /// The part of `x'` that is constant.
   public var tx: CGFloat
+  /// The part of `y'` that is constant.
   public var ty: CGFloat
 
   /// The map that changes nothing.

@@ -43,8 +43,11 @@ public final class CGColorSpace: Hashable, Sendable {
 
 /// The kind of a color space.
 public enum CGColorSpaceModel: Int32, Sendable {
+  /// Another kind.
   case unknown = -1
+  /// One channel of gray.
   case monochrome
+  /// Red, green and blue.
   case rgb
 }
 

@@ -3,10 +3,15 @@ public import Foundation
 
 /// The quality of scaled images. Every quality uses the same filter.
 public enum CGInterpolationQuality: Int32, Sendable {
+  /// The quality of a new context.
   case `default`
+  /// The same filter as the others.
   case none
+  /// The same filter as the others.
   case low
+  /// The same filter as the others.
   case high
+  /// The same filter as the others.
   case medium
 }
 

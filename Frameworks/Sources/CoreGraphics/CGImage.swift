@@ -4,10 +4,15 @@ public import Kelvin
 
 /// The method that converts colors outside a color space. It has no effect.
 public enum CGColorRenderingIntent: Int32, Sendable {
+  /// The intent of a new image.
   case defaultIntent
+  /// Has no effect.
   case absoluteColorimetric
+  /// Has no effect.
   case relativeColorimetric
+  /// Has no effect.
   case perceptual
+  /// Has no effect.
   case saturation
 }
 

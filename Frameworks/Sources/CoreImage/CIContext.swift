@@ -10,9 +10,13 @@ public struct CIContextOption: RawRepresentable, Hashable, Sendable {
   /// Creates a key from its name.
   public init(rawValue: String) { self.rawValue = rawValue }
 
+  /// Whether the CPU draws.
   public static let useSoftwareRenderer = CIContextOption(rawValue: "kCIContextUseSoftwareRenderer")
+  /// The color space of intermediate images.
   public static let workingColorSpace = CIContextOption(rawValue: "kCIContextWorkingColorSpace")
+  /// The color space of results.
   public static let outputColorSpace = CIContextOption(rawValue: "kCIContextOutputColorSpace")
+  /// Whether intermediate images are kept.
   public static let cacheIntermediates = CIContextOption(rawValue: "kCIContextCacheIntermediates")
 }
 

@@ -81,16 +81,27 @@ public struct MLModelError: Error, CustomNSError, LocalizedError, Hashable, Send
 
 /// Codes that a `catch` clause can name: `catch MLModelError.io`.
 extension MLModelError {
+  /// The code ``Code/generic``.
   public static var generic: Code { .generic }
+  /// The code ``Code/featureType``.
   public static var featureType: Code { .featureType }
+  /// The code ``Code/io``.
   public static var io: Code { .io }
+  /// The code ``Code/customLayer``.
   public static var customLayer: Code { .customLayer }
+  /// The code ``Code/customModel``.
   public static var customModel: Code { .customModel }
+  /// The code ``Code/update``.
   public static var update: Code { .update }
+  /// The code ``Code/parameters``.
   public static var parameters: Code { .parameters }
+  /// The code ``Code/modelDecryptionKeyFetch``.
   public static var modelDecryptionKeyFetch: Code { .modelDecryptionKeyFetch }
+  /// The code ``Code/modelDecryption``.
   public static var modelDecryption: Code { .modelDecryption }
+  /// The code ``Code/modelCollection``.
   public static var modelCollection: Code { .modelCollection }
+  /// The code ``Code/predictionCancelled``.
   public static var predictionCancelled: Code { .predictionCancelled }
 }
 

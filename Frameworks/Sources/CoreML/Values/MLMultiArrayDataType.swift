@@ -2,10 +2,15 @@ public import Kelvin
 
 /// The type of an array's elements, with Core ML's raw values.
 public enum MLMultiArrayDataType: Int, Sendable {
+  /// 64-bit floating point.
   case float64 = 65600
+  /// 32-bit floating point.
   case float32 = 65568
+  /// 16-bit floating point.
   case float16 = 65552
+  /// 32-bit integers.
   case int32 = 131104
+  /// 8-bit integers.
   case int8 = 131080
 
   /// Another name of ``float64``.
