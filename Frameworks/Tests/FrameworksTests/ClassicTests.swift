@@ -46,6 +46,7 @@ import Vision
     #expect(told == ["nine true", "nine true"])
     let classes = try #require(digits.results as? [VNClassificationObservation])
     #expect(classes.count == 10 && Set(classes.map(\.uuid)).count == 10)
+    #expect(classes.allSatisfy { $0.uuid == $0.kelvin.uuid })
     #expect(classes.allSatisfy { !$0.hasPrecisionRecallCurve && !$0.hasMinimumPrecision(0, forRecall: 0) })
     #expect(values.results?.first is VNCoreMLFeatureValueObservation)
   }

@@ -5,12 +5,17 @@ public import KelvinVision
 
 /// A result that a request found in an image.
 open class VNObservation: NSObject, @unchecked Sendable {
-  /// The identifier of the observation.
-  public let uuid: UUID
   /// The confidence as the model outputs it.
   public let confidence: Float
+  private let identity: @Sendable () -> UUID
 
-  init(uuid: UUID = UUID(), confidence: Float) { (self.uuid, self.confidence) = (uuid, confidence) }
+  /// - Parameter uuid: is evaluated when it is read. Its numbers are random, and a classifier has many observations.
+  init(uuid: @autoclosure @escaping @Sendable () -> UUID, confidence: Float) {
+    (identity, self.confidence) = (uuid, confidence)
+  }
+
+  /// The identifier of the observation.
+  public var uuid: UUID { identity() }
 
   /// Creates an observation from one of Kelvin's; nil for types that have no counterpart.
   static func of(_ observation: any KelvinVision.VisionObservation) -> VNObservation? {
@@ -60,11 +65,14 @@ open class VNDetectedObjectObservation: VNObservation, @unchecked Sendable {
   public let boundingBox: CGRect
 
   /// Creates an observation of a box, with confidence 1.
-  public convenience init(boundingBox: CGRect) { self.init(boundingBox, uuid: UUID(), confidence: 1) }
+  public convenience init(boundingBox: CGRect) {
+    let uuid = UUID()
+    self.init(boundingBox, uuid: uuid, confidence: 1)
+  }
 
-  init(_ boundingBox: CGRect, uuid: UUID, confidence: Float) {
+  init(_ boundingBox: CGRect, uuid: @autoclosure @escaping @Sendable () -> UUID, confidence: Float) {
     self.boundingBox = boundingBox
-    super.init(uuid: uuid, confidence: confidence)
+    super.init(uuid: uuid(), confidence: confidence)
   }
 }
 
