@@ -8,10 +8,14 @@ func bench(_ name: String, _ modules: String...) -> Target {
     swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)])
 }
 
+let frameworks = bench("FrameworksBench", "Kelvin", "KelvinVision")
+frameworks.dependencies += ["CoreML", "CoreVideo", "Vision"].map { .product(name: $0, package: "Frameworks") }
+
 let package = Package(
   name: "KelvinBenches",
-  dependencies: [.package(name: "Kelvin", path: "..")],
+  dependencies: [.package(name: "Kelvin", path: ".."), .package(name: "Frameworks", path: "../Frameworks")],
   targets: [
+    frameworks,
     bench("ImageBench", "Kelvin", "KelvinVision"),
     bench("SizeBench", "Kelvin"),
   ])
