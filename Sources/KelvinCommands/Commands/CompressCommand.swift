@@ -164,7 +164,9 @@ struct CompressCommand: ParsableCommand, ModelCommand {
     }
     let labels = LabelMatching(dataset.labels, answers: description.classLabels.map { "\($0)" })
     let missing = try evaluating { () throws(VisionError) in try labels.missing(of: model.lastPathPart) }
-    if !missing.isEmpty { Console.note("\(missing.count) classes of the data set are no labels of the model") }
+    if !missing.isEmpty {
+      Console.note("\(missing.count) classes of the data set are not among the labels of the model")
+    }
     var samples: [CompressionSearch.Sample] = []
     for image in dataset.images {
       do throws(ImageError) {

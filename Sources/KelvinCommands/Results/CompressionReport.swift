@@ -1,7 +1,7 @@
 import KelvinBasics
 import KelvinCompression
 
-/// What `kelvin compress` reports: the form and the error of each weight, the sizes, and the measured outcome.
+/// The report of `kelvin compress`: the form and the error of each weight, the sizes, and the measured outcome.
 struct CompressionReport: Encodable {
   struct Weight: Encodable {
     let name: String

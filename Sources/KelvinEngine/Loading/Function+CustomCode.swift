@@ -82,7 +82,7 @@ extension CustomOperation.Implementation {
 
   fileprivate init(_ model: any CustomModel, _ function: Function) {
     let given = FeatureBinding(function: function)
-    // What the model gives is read as the inputs of another one are.
+    // The results of the model are read as if inputs of another one.
     let results = FeatureBinding(function: Function(inputs: function.outputs, outputs: function.inputs, parts: []))
     self.init(
       types: { _ in function.outputs.map { _ in .unknown } },
@@ -96,7 +96,7 @@ extension CustomOperation.Implementation {
   }
 }
 
-/// What the program's code does wrong.
+/// An error that the custom code made.
 private struct CustomCodeFault: Error, CustomStringConvertible {
   let description: String
 }
