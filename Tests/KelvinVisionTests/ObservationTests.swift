@@ -1,4 +1,5 @@
 import FoundationEssentials
+import KelvinImages
 import KelvinVision
 import TestSupport
 import Testing
