@@ -348,6 +348,36 @@ func packages(_ model: MLModel, _ image: CGImage, _ start: CFAbsoluteTime) throw
   cblas_saxpy(Int32(2), 0.5, shares, 1, &sums, 1)
 }
 
+// 14. Tensors.
+func tensors(_ model: MLModel, _ logits: MLMultiArray, _ tokens: [Int32], _ temperature: Float) async throws {
+  var scores = MLTensor(MLShapedArray<Float>(logits)).cast(to: Float.self) / temperature
+  let ids = MLTensor(shape: [1, tokens.count], scalars: tokens)
+  let inputs = ["ids": MLTensor(concatenating: [ids, MLTensor(repeating: Int32(0), shape: [1, 4])], alongAxis: -1)]
+  let outputs = try await model.prediction(from: inputs)
+  _ = try await model.prediction(from: inputs, using: model.makeState())["logits"]!
+  scores = outputs["logits"]![nil, 0, nil].expandingShape(at: 0)
+  let (values, indices) = scores.softmax(alongAxis: -1).topK(5)
+  let random = values.sum() * Float.random(in: 0..<1)
+  var sums = values.cumulativeSum(alongAxis: -1)
+  sums += (sums .< random) * 100.0
+  let next = indices.gathering(atIndices: sums.argsort()[..., 0], alongAxis: indices.rank - 1)
+  let places = MLTensor(rangeFrom: Int32(0), to: 8, by: 1, scalarType: Int32.self).reshaped(to: [1, -1])
+  let mask = (places.tiled(multiples: [1, 1]).cast(to: Float.self) .>= Float(2)) .& (scores[..., 0..<8] .> 0.5)
+  let filtered = scores[0..., 0..., ..<8].replacing(
+    with: MLTensor(repeating: -.infinity, shape: [1, 1, 8]), where: mask)
+  let chosen = withMLTensorComputePolicy(.cpuAndGPU) {
+    pointwiseMax(filtered.squared().mean(), MLTensor(Float(1e-9))).rsqrt()
+  }
+  let original: any MLTensorScalar.Type = scores.scalarType
+  await withMLTensorComputePolicy(MLComputePolicy(.cpuOnly)) {
+    print(await next.shapedArray(of: Int32.self).scalars, await chosen.shapedArray(of: Float.self).scalars)
+  }
+  print(
+    scores.cast(to: original).shape, original == Float.self, scores.transposed(permutation: 0, 2, 1).split(count: 2))
+  print(
+    -1e9 * (1 - scores.matmul(scores.transposed())), MLTensor(stacking: [scores, scores]), scores[.newAxis, ...].rank)
+}
+
 // Other names in the same files.
 func others(_ error: Error) {
   let start = CFAbsoluteTimeGetCurrent()

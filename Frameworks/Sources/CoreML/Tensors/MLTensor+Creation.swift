@@ -49,12 +49,18 @@ extension MLTensor {
       self.init(MultiArray.filled(type, shape) { _ in })
       return
     }
-    // The deallocator runs when the data is released.
-    let owner = Data(bytesNoCopy: base, count: bytes.count, deallocator: deallocator)
+    nonisolated(unsafe) let deallocator = deallocator
+    let count = bytes.count
     do {
       self.init(
-        try MultiArray(
-          dataPointer: base, shape: shape, dataType: type, deallocator: { _ in withExtendedLifetime(owner) {} }))
+        try MultiArray(dataPointer: base, shape: shape, dataType: type) { memory in
+          switch deallocator {
+          case .free: free(memory)
+          case .unmap: munmap(memory, count)
+          case .custom(let release): release(memory, count)
+          default: break
+          }
+        })
     } catch { preconditionFailure("\(error)") }
   }
 
@@ -103,22 +109,12 @@ extension MLTensor {
   }
 
   /// Creates a tensor of zeros.
-  public init<Scalar: MLTensorScalar & BinaryFloatingPoint>(
-    zeros shape: [Int], scalarType: Scalar.Type = Scalar.self
-  ) where Scalar.RawSignificand: FixedWidthInteger { self.init(repeating: 0, shape: shape, scalarType: Scalar.self) }
-
-  /// Creates a tensor of zeros.
-  public init<Scalar: MLTensorScalar & FixedWidthInteger>(zeros shape: [Int], scalarType: Scalar.Type = Scalar.self) {
+  public init<Scalar: MLTensorScalar & Numeric>(zeros shape: [Int], scalarType: Scalar.Type = Scalar.self) {
     self.init(repeating: 0, shape: shape, scalarType: Scalar.self)
   }
 
   /// Creates a tensor of ones.
-  public init<Scalar: MLTensorScalar & BinaryFloatingPoint>(
-    ones shape: [Int], scalarType: Scalar.Type = Scalar.self
-  ) where Scalar.RawSignificand: FixedWidthInteger { self.init(repeating: 1, shape: shape, scalarType: Scalar.self) }
-
-  /// Creates a tensor of ones.
-  public init<Scalar: MLTensorScalar & FixedWidthInteger>(ones shape: [Int], scalarType: Scalar.Type = Scalar.self) {
+  public init<Scalar: MLTensorScalar & Numeric>(ones shape: [Int], scalarType: Scalar.Type = Scalar.self) {
     self.init(repeating: 1, shape: shape, scalarType: Scalar.self)
   }
 
@@ -239,10 +235,15 @@ extension MLTensor {
 extension MLTensor: ExpressibleByFloatLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
   ExpressibleByArrayLiteral
 {
-  public init(floatLiteral value: Float) { self.init(MLTensor(value).node.value!, isLiteral: true) }
-  public init(integerLiteral value: Int32) { self.init(MLTensor(value).node.value!, isLiteral: true) }
-  public init(booleanLiteral value: Bool) { self.init(MLTensor(value).node.value!, isLiteral: true) }
+  public init(floatLiteral value: Float) { self.init(literal: value) }
+  public init(integerLiteral value: Int32) { self.init(literal: value) }
+  public init(booleanLiteral value: Bool) { self.init(literal: value) }
   public init(arrayLiteral elements: MLTensor...) { self.init(stacking: elements) }
+
+  private init<Scalar: MLTensorScalar>(literal: Scalar) {
+    let value = MultiArray.filled(Scalar.multiArrayDataType, []) { $0.storeBytes(of: literal, as: Scalar.self) }
+    self.init(value, isLiteral: true)
+  }
 }
 
 /// The generator SplitMix64 of Steele, Lea and Flood, and distributions of its numbers.

@@ -82,7 +82,7 @@ extension MLTensor {
 
   /// The elements to the power of `exponent`, which is broadcast.
   public func pow(_ exponent: MLTensor) -> MLTensor { Self.arithmetic("Pow", self, exponent) }
-  /// The elements to the power of `exponent`.
+  /// The elements to the power of `exponent`, which is broadcast.
   public func pow(_ exponent: some MLTensorScalar & Numeric) -> MLTensor { pow(MLTensor(exponent)) }
 }
 
@@ -229,21 +229,21 @@ extension MLTensor {
 
 /// Returns the lesser of each two elements. Sizes of 1 are repeated.
 public func pointwiseMin(_ left: MLTensor, _ right: MLTensor) -> MLTensor { MLTensor.arithmetic("Min", left, right) }
-/// Returns the lesser of each element and a number.
+/// Returns the lesser of each two elements. Sizes of 1 are repeated.
 public func pointwiseMin(_ left: MLTensor, _ right: some MLTensorScalar & Numeric) -> MLTensor {
   pointwiseMin(left, MLTensor(right))
 }
-/// Returns the lesser of a number and each element.
+/// Returns the lesser of each two elements. Sizes of 1 are repeated.
 public func pointwiseMin(_ left: some MLTensorScalar & Numeric, _ right: MLTensor) -> MLTensor {
   pointwiseMin(MLTensor(left), right)
 }
 /// Returns the greater of each two elements. Sizes of 1 are repeated.
 public func pointwiseMax(_ left: MLTensor, _ right: MLTensor) -> MLTensor { MLTensor.arithmetic("Max", left, right) }
-/// Returns the greater of each element and a number.
+/// Returns the greater of each two elements. Sizes of 1 are repeated.
 public func pointwiseMax(_ left: MLTensor, _ right: some MLTensorScalar & Numeric) -> MLTensor {
   pointwiseMax(left, MLTensor(right))
 }
-/// Returns the greater of a number and each element.
+/// Returns the greater of each two elements. Sizes of 1 are repeated.
 public func pointwiseMax(_ left: some MLTensorScalar & Numeric, _ right: MLTensor) -> MLTensor {
   pointwiseMax(MLTensor(left), right)
 }

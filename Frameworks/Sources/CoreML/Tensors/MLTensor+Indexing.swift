@@ -140,32 +140,32 @@ extension MLTensor {
     replacing(with: MLTensor(replacement), where: mask)
   }
 
-  /// Returns the tensor with the elements of `replacement` at the positions that `indices` holds along an axis.
+  /// Returns the tensor with the elements of `replacement` at the positions that `indices` holds along an axis. Sizes of 1
+  /// are repeated.
   ///
-  /// - Precondition: the indices are integers. They have the shape of `replacement`, and that of the tensor except along
-  ///   the axis.
-  public func replacing(
-    with replacement: MLTensor, atIndices indices: MLTensor, alongAxis axis: Int
-  ) -> MLTensor {
-    let axis = index(ofAxis: axis)
+  /// - Precondition: the indices are integers. They have the shape of the tensor except along the axis, and the
+  ///   replacement fits them.
+  public func replacing(with replacement: MLTensor, atIndices indices: MLTensor, alongAxis axis: Int) -> MLTensor {
+    let (axis, places) = (index(ofAxis: axis), indices.shape)
     precondition(
-      indices.shape == replacement.shape && indices.rank == rank,
-      "replacements of the shape \(replacement.shape) at indices of the shape \(indices.shape) in \(shape)")
-    if indices.shape.contains(0) { return self }
+      indices.rank == rank && Self.broadcast([replacement.shape, places], "replacing") == places,
+      "replacements of the shape \(replacement.shape) at indices of the shape \(places) in \(shape)")
+    if places.contains(0) { return self }
+    var news = replacement.cast(type)
+    if news.shape != places {
+      news = MLTensor("Expand", [.node(news.node), .integers(places)], shape: places, type: type)
+    }
     return MLTensor(
-      "ScatterElements", [self, indices.positions, replacement.cast(type)].map { .node($0.node) },
-      ["axis": .integer(axis)], shape: shape, type: type)
+      "ScatterElements", [self, indices.positions, news].map { .node($0.node) }, ["axis": .integer(axis)], shape: shape,
+      type: type)
   }
 
   /// Returns the tensor with a number at the positions that `indices` holds along an axis.
   ///
   /// - Precondition: the indices are integers, and have the shape of the tensor except along the axis.
-  public func replacing(
-    atIndices indices: MLTensor, with replacement: some MLTensorScalar, alongAxis axis: Int
-  ) -> MLTensor {
-    let value = MLTensor(
-      "Expand", [.node(MLTensor(replacement).cast(type).node), .integers(indices.shape)], shape: indices.shape,
-      type: type)
-    return replacing(with: value, atIndices: indices, alongAxis: axis)
+  public func replacing(atIndices indices: MLTensor, with replacement: some MLTensorScalar, alongAxis axis: Int)
+    -> MLTensor
+  {
+    replacing(with: MLTensor(replacement), atIndices: indices, alongAxis: axis)
   }
 }

@@ -1,11 +1,9 @@
 import Kelvin
 
 extension MLTensor {
-  /// Notes a reduction.
-  ///
-  /// - Parameter axes: nil for all axes.
-  private func reduced(_ kind: String, _ axes: [Int]?, _ keepRank: Bool) -> MLTensor {
-    let axes = axes.map { indices(ofAxes: $0) } ?? Array(shape.indices)
+  /// Notes a reduction. Without axes the tensor stays as it is.
+  private func reduced(_ kind: String, _ axes: [Int], _ keepRank: Bool) -> MLTensor {
+    let axes = indices(ofAxes: axes)
     if axes.isEmpty { return self }
     return MLTensor(
       kind, [.node(node), .integers(axes)], ["keepdims": .integer(keepRank ? 1 : 0)],
@@ -26,82 +24,68 @@ extension MLTensor {
     return self
   }
 
-  /// The sum along some axes.
+  /// The sum along some axes; without axes, of the whole tensor.
   public func sum(alongAxes axes: Int..., keepRank: Bool = false) -> MLTensor {
-    sum(alongAxes: axes, keepRank: keepRank)
+    sum(alongAxes: axes.isEmpty ? Array(shape.indices) : axes, keepRank: keepRank)
   }
   /// The sum along some axes.
   public func sum(alongAxes axes: [Int], keepRank: Bool = false) -> MLTensor {
     numbers.reduced("ReduceSum", axes, keepRank)
   }
-  /// The sum of all elements.
-  public func sum(keepRank: Bool = false) -> MLTensor { numbers.reduced("ReduceSum", nil, keepRank) }
 
-  /// The mean along some axes, in the tensor's type.
+  /// The mean, in the tensor's type, along some axes; without axes, of the whole tensor.
   public func mean(alongAxes axes: Int..., keepRank: Bool = false) -> MLTensor {
-    mean(alongAxes: axes, keepRank: keepRank)
+    mean(alongAxes: axes.isEmpty ? Array(shape.indices) : axes, keepRank: keepRank)
   }
-  /// The mean along some axes, in the tensor's type.
+  /// The mean, in the tensor's type, along some axes.
   public func mean(alongAxes axes: [Int], keepRank: Bool = false) -> MLTensor {
     numbers.reduced("ReduceMean", axes, keepRank)
   }
-  /// The mean of all elements, in the tensor's type.
-  public func mean(keepRank: Bool = false) -> MLTensor { numbers.reduced("ReduceMean", nil, keepRank) }
 
-  /// The product along some axes.
+  /// The product along some axes; without axes, of the whole tensor.
   public func product(alongAxes axes: Int..., keepRank: Bool = false) -> MLTensor {
-    product(alongAxes: axes, keepRank: keepRank)
+    product(alongAxes: axes.isEmpty ? Array(shape.indices) : axes, keepRank: keepRank)
   }
   /// The product along some axes.
   public func product(alongAxes axes: [Int], keepRank: Bool = false) -> MLTensor {
     numbers.reduced("ReduceProd", axes, keepRank)
   }
-  /// The product of all elements.
-  public func product(keepRank: Bool = false) -> MLTensor { numbers.reduced("ReduceProd", nil, keepRank) }
 
-  /// The least elements along some axes.
+  /// The least elements along some axes; without axes, of the whole tensor.
   public func min(alongAxes axes: Int..., keepRank: Bool = false) -> MLTensor {
-    min(alongAxes: axes, keepRank: keepRank)
+    min(alongAxes: axes.isEmpty ? Array(shape.indices) : axes, keepRank: keepRank)
   }
   /// The least elements along some axes.
   public func min(alongAxes axes: [Int], keepRank: Bool = false) -> MLTensor {
     numbers.reduced("ReduceMin", axes, keepRank)
   }
-  /// The least element.
-  public func min(keepRank: Bool = false) -> MLTensor { numbers.reduced("ReduceMin", nil, keepRank) }
 
-  /// The greatest elements along some axes.
+  /// The greatest elements along some axes; without axes, of the whole tensor.
   public func max(alongAxes axes: Int..., keepRank: Bool = false) -> MLTensor {
-    max(alongAxes: axes, keepRank: keepRank)
+    max(alongAxes: axes.isEmpty ? Array(shape.indices) : axes, keepRank: keepRank)
   }
   /// The greatest elements along some axes.
   public func max(alongAxes axes: [Int], keepRank: Bool = false) -> MLTensor {
     numbers.reduced("ReduceMax", axes, keepRank)
   }
-  /// The greatest element.
-  public func max(keepRank: Bool = false) -> MLTensor { numbers.reduced("ReduceMax", nil, keepRank) }
 
-  /// Whether all Booleans along some axes are true.
+  /// Whether all Booleans are true along some axes; without axes, of the whole tensor.
   public func all(alongAxes axes: Int..., keepRank: Bool = false) -> MLTensor {
-    all(alongAxes: axes, keepRank: keepRank)
+    all(alongAxes: axes.isEmpty ? Array(shape.indices) : axes, keepRank: keepRank)
   }
-  /// Whether all Booleans along some axes are true.
+  /// Whether all Booleans are true along some axes.
   public func all(alongAxes axes: [Int], keepRank: Bool = false) -> MLTensor {
     booleans.reduced("ReduceMin", axes, keepRank)
   }
-  /// Whether all Booleans are true.
-  public func all(keepRank: Bool = false) -> MLTensor { booleans.reduced("ReduceMin", nil, keepRank) }
 
-  /// Whether any Boolean along some axes is true.
+  /// Whether any Boolean is true along some axes; without axes, of the whole tensor.
   public func any(alongAxes axes: Int..., keepRank: Bool = false) -> MLTensor {
-    any(alongAxes: axes, keepRank: keepRank)
+    any(alongAxes: axes.isEmpty ? Array(shape.indices) : axes, keepRank: keepRank)
   }
-  /// Whether any Boolean along some axes is true.
+  /// Whether any Boolean is true along some axes.
   public func any(alongAxes axes: [Int], keepRank: Bool = false) -> MLTensor {
     booleans.reduced("ReduceMax", axes, keepRank)
   }
-  /// Whether any Boolean is true.
-  public func any(keepRank: Bool = false) -> MLTensor { booleans.reduced("ReduceMax", nil, keepRank) }
 
   private func extremum(_ kind: String, _ axis: Int, _ keepRank: Bool) -> MLTensor {
     let axis = index(ofAxis: axis)

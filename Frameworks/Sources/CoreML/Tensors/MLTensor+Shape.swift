@@ -27,7 +27,6 @@ extension MLTensor {
     for axis in indices(ofAxes: axes, extra: axes.count).sorted() { target.insert(1, at: axis) }
     return reshaped(to: target)
   }
-
   /// Returns the tensor with dimensions of size 1, at these axes of the result.
   public func expandingShape(at axes: Int...) -> MLTensor { expandingShape(at: axes) }
 
@@ -36,7 +35,6 @@ extension MLTensor {
     let removed = Set(indices(ofAxes: axes).filter { shape[$0] == 1 })
     return reshaped(to: shape.indices.filter { !removed.contains($0) }.map { shape[$0] })
   }
-
   /// Returns the tensor without those of the dimensions that have the size 1.
   public func squeezingShape(at axes: Int...) -> MLTensor { squeezingShape(at: axes) }
 
@@ -56,7 +54,6 @@ extension MLTensor {
     return MLTensor(
       "Transpose", [.node(node)], ["perm": .integers(order)], shape: order.map { shape[$0] }, type: type)
   }
-
   /// Returns the tensor with dimension `permutation[i]` as dimension `i`.
   ///
   /// - Precondition: `permutation` names each dimension once.
@@ -68,7 +65,6 @@ extension MLTensor {
       tensor.taking((0..<shape[axis]).reversed(), axis)
     }
   }
-
   /// Returns the tensor with its elements in reverse order along some axes; without axes, along all.
   public func reversed(alongAxes axes: Int...) -> MLTensor { reversed(alongAxes: axes) }
 
@@ -123,21 +119,13 @@ extension MLTensor {
   }
 
   /// How elements beyond the borders are chosen.
-  public enum PaddingMode: Hashable, Sendable, CustomStringConvertible {
+  public enum PaddingMode: Hashable, Sendable {
     /// The same number everywhere.
     case constant(Float)
     /// The elements mirrored at the border element, which is not repeated.
     case reflection
     /// The elements mirrored at the border, so that the border element is repeated.
     case symmetric
-
-    public var description: String {
-      switch self {
-      case .constant(let value): "constant(\(value))"
-      case .reflection: "reflection"
-      case .symmetric: "symmetric"
-      }
-    }
   }
 
   /// Returns the tensor with elements added before and after those of each dimension.
@@ -188,18 +176,11 @@ extension MLTensor {
   }
 
   /// How the pixels of a new size are computed.
-  public enum ResizeMethod: Hashable, Sendable, CustomStringConvertible {
+  public enum ResizeMethod: Hashable, Sendable {
     /// The nearest pixel toward the first one.
     case nearestNeighbor
     /// A weighted mean of four pixels. If the corners are aligned, the corner pixels of both sizes are at the same place.
     case bilinear(alignCorners: Bool)
-
-    public var description: String {
-      switch self {
-      case .nearestNeighbor: "nearestNeighbor"
-      case .bilinear(let alignCorners): "bilinear(alignCorners: \(alignCorners))"
-      }
-    }
   }
 
   /// Returns images of another size.

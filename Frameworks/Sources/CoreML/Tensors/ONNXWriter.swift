@@ -42,23 +42,13 @@ struct ONNXWriter {
 
   private var graph = ProtobufMessage()
 
+  private static let elementTypes: [MultiArrayDataType: Int] = [
+    .float32: 1, .uint8: 2, .int8: 3, .uint16: 4, .int16: 5, .int32: 6, .int64: 7, .bool: 9, .float16: 10, .float64: 11,
+    .uint32: 12, .uint64: 13,
+  ]
+
   /// The format's number of an element type.
-  static func elementType(_ type: MultiArrayDataType) -> Int {
-    switch type {
-    case .float32: 1
-    case .uint8: 2
-    case .int8: 3
-    case .uint16: 4
-    case .int16: 5
-    case .int32: 6
-    case .int64: 7
-    case .bool: 9
-    case .float16: 10
-    case .float64: 11
-    case .uint32: 12
-    case .uint64: 13
-    }
-  }
+  static func elementType(_ type: MultiArrayDataType) -> Int { elementTypes[type]! }
 
   /// Adds the values that are inputs and outputs of the model.
   mutating func addInput(_ name: String, _ shape: [Int], _ type: MultiArrayDataType) { addValue(11, name, shape, type) }

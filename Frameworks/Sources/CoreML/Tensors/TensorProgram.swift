@@ -131,6 +131,8 @@ package actor TensorModels {
   private struct Key: Hashable {
     let specification: [UInt8]
     let units: MLComputeUnits
+
+    func hash(into hasher: inout Hasher) { specification.withUnsafeBytes { hasher.combine(bytes: $0) } }
   }
 
   private var models: [Key: (model: Task<Model, any Error>, lastUse: Int)] = [:]
@@ -156,6 +158,9 @@ package actor TensorModels {
     if models.count > Self.countLimit, let oldest = models.min(by: { $0.value.lastUse < $1.value.lastUse }) {
       models[oldest.key] = nil
     }
-    return try await model.value
+    do { return try await model.value } catch {
+      models[key] = nil
+      throw error
+    }
   }
 }
