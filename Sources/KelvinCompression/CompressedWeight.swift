@@ -10,8 +10,8 @@ struct CompressedWeight {
   }
 
   let code: Code
-  /// The sum of squared differences from the original.
-  let squaredError: Double
+  /// The sum of squared differences from the original, divided by the sum of squares of the original.
+  let relativeError: Double
 }
 
 /// The elements of a weight, float16 or float32.
@@ -47,11 +47,16 @@ struct WeightElements {
     return (numbers, counts)
   }
 
+  private func relative(_ squaredError: Double) -> Double {
+    let squares = zip(distinct.numbers, distinct.counts).reduce(0) { $0 + Double($1.0) * Double($1.0) * $1.1 }
+    return squares > 0 ? squaredError / squares : 0
+  }
+
   /// Returns the number as the file stores it.
   private func stored(_ number: Float) -> Float { isHalf ? Float(Float16(number)) : number }
 
   /// Returns the weight in a form; nil if it has numbers that are not finite.
-  func coded(_ form: WeightForm) -> CompressedWeight? {
+  func compressed(_ form: WeightForm) -> CompressedWeight? {
     switch form {
     case .original: nil
     case .palette(let bits): palette(bits)
@@ -78,7 +83,7 @@ struct WeightElements {
     table += [Float](repeating: table.last ?? 0, count: (1 << bits) - table.count)
     return CompressedWeight(
       code: .palette(indices: Self.pack(values.map { places[$0] ?? 0 }, bits: bits), table: table),
-      squaredError: error)
+      relativeError: relative(error))
   }
 
   /// Packs indices, lowest bits first.
@@ -113,6 +118,6 @@ struct WeightElements {
       }
       scales.append(scale)
     }
-    return CompressedWeight(code: .int8(values: codes, scales: scales), squaredError: error)
+    return CompressedWeight(code: .int8(values: codes, scales: scales), relativeError: relative(error))
   }
 }

@@ -113,7 +113,7 @@ public struct CompressionSearch: Sendable {
         return CompressionChoice.Option(
           byteCount: coding.byteCount, cost: Self.change(of: coding.relativeError, changes))
       }
-      list.append(.init(byteCount: compressor.weights[index].byteCount, cost: 0))
+      list.append(.init(byteCount: compressor.codings(of: index, in: [.original])[0]?.byteCount ?? 0, cost: 0))
       options.append(list)
       progress(Double(index + 1) / Double(compressor.weights.count))
     }
@@ -141,11 +141,11 @@ public struct CompressionSearch: Sendable {
     progress: (Double) -> Void = { _ in }
   ) -> [[CompressionChoice.Option]] {
     compressor.weights.indices.map { index in
-      let list = compressor.codings(of: index, in: forms).map { coding in
+      let list = compressor.codings(of: index, in: forms + [.original]).map { coding in
         CompressionChoice.Option(byteCount: coding?.byteCount ?? .max / 4, cost: coding?.relativeError ?? .infinity)
       }
       progress(Double(index + 1) / Double(compressor.weights.count))
-      return list + [.init(byteCount: compressor.weights[index].byteCount, cost: 0)]
+      return list
     }
   }
 
@@ -156,14 +156,18 @@ public struct CompressionSearch: Sendable {
     of compressor: ModelCompressor, _ options: [[CompressionChoice.Option]],
     in forms: [WeightForm] = WeightForm.smaller, budget: Int
   ) throws(ModelError) -> [WeightForm]? {
-    // The bytes of the program and of weights that have no other form. Records begin at multiples of 64 bytes.
-    let records = compressor.weights.count * 3 * 128
-    let rest =
-      try compressor.byteCount(compressor.weights.map { _ in .original })
-      - compressor.weights.reduce(0) { $0 + $1.byteCount } + records
-    guard budget > rest else { return nil }
-    let chosen = CompressionChoice.choose(from: options, budget: budget - rest)
-    return chosen?.map { $0 < forms.count ? forms[$0] : .original }
+    let unchanged = compressor.weights.indices.map { options[$0].last?.byteCount ?? 0 }.reduce(0, +)
+    let rest = try compressor.byteCount(compressor.weights.map { _ in .original }) - unchanged
+    var limit = budget - rest
+    // Operations of compressed weights make the program larger, which shows when it is written.
+    for _ in 0..<8 where limit > 0 {
+      guard let chosen = CompressionChoice.choose(from: options, budget: limit) else { return nil }
+      let found = chosen.map { $0 < forms.count ? forms[$0] : .original }
+      let excess = try compressor.byteCount(found) - budget
+      if excess <= 0 { return found }
+      limit -= excess
+    }
+    return nil
   }
 
   /// Runs a copy of the model on all samples.

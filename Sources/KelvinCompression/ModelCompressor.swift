@@ -3,6 +3,7 @@ public import Kelvin
 import KelvinBasics
 import KelvinGraph
 import KelvinImport
+import Synchronization
 
 /// Writes copies of an ML Program with smaller weights.
 ///
@@ -31,7 +32,7 @@ public struct ModelCompressor: Sendable {
   public struct Coding: Hashable, Sendable {
     /// The form.
     public let form: WeightForm
-    /// The number of bytes of its elements, tables and scales.
+    /// The number of bytes in the weight file: of elements, tables and scales, each with its record.
     public let byteCount: Int
     /// The sum of squared differences from the original, divided by the sum of squares of the original.
     public let relativeError: Double
@@ -45,6 +46,7 @@ public struct ModelCompressor: Sendable {
   public static let leastCount = 2048
 
   private let tensors: [StoredTensor]
+  private let cache = CompressedWeights()
   private let model: WireMessage
   private let files: WeightFiles
 
@@ -92,21 +94,29 @@ public struct ModelCompressor: Sendable {
   ///   numbers that are not finite.
   public func codings(of index: Int, in forms: [WeightForm]) -> [Coding?] {
     let tensor = tensors[index]
-    let elements = Self.elements(tensor, forms)
-    let squares = elements.values.reduce(0) { $0 + Double($1) * Double($1) }
+    let found = compressed(tensor, forms)
     return forms.map { form in
-      guard form != .original else { return Coding(form: form, byteCount: tensor.byteCount, relativeError: 0) }
-      return elements.coded(form).map { coded in
-        Coding(
-          form: form, byteCount: coded.byteCount(tableOf: tensor.type),
-          relativeError: squares > 0 ? coded.squaredError / squares : 0)
+      guard form != .original else {
+        return Coding(form: form, byteCount: WeightFile.byteCount(of: tensor.byteCount), relativeError: 0)
+      }
+      return found[form].map { weight in
+        Coding(form: form, byteCount: weight.byteCount(tableOf: tensor.type), relativeError: weight.relativeError)
       }
     }
   }
 
-  private static func elements(_ tensor: StoredTensor, _ forms: [WeightForm]) -> WeightElements {
-    let limit = forms.map { if case .palette(let bits) = $0 { 1 << bits } else { 0 } }.max() ?? 0
-    return WeightElements(tensor.values, tensor.shape, isHalf: tensor.type == .float16, tablesUpTo: limit)
+  /// Returns a weight in those forms that it can have. What was made once is kept.
+  private func compressed(_ tensor: StoredTensor, _ forms: [WeightForm]) -> [WeightForm: CompressedWeight] {
+    let known = cache.weights.withLock { $0[tensor.record] ?? [:] }
+    let missing = forms.filter { $0 != .original && known[$0] == nil }
+    guard !missing.isEmpty else { return known }
+    let limit = missing.map { if case .palette(let bits) = $0 { 1 << bits } else { 0 } }.max() ?? 0
+    let elements = WeightElements(
+      tensor.values, tensor.shape, isHalf: tensor.type == .float16, tablesUpTo: limit)
+    var all = known
+    for form in missing { all[form] = elements.compressed(form) }
+    cache.weights.withLock { [all] in $0[tensor.record, default: [:]].merge(all) { _, new in new } }
+    return all
   }
 
   /// Returns a copy of the model in memory, to be loaded.
@@ -129,7 +139,7 @@ public struct ModelCompressor: Sendable {
     precondition(forms.count == weights.count, "\(forms.count) forms for \(weights.count) weights")
     var codes: [Int: CompressedWeight] = [:]
     for (tensor, form) in zip(tensors, forms) where form != .original {
-      codes[tensor.record] = Self.elements(tensor, [form]).coded(form)
+      codes[tensor.record] = compressed(tensor, [form])[form]
     }
     return try Self.wrapping { () throws(FormatError) in
       var writer = ProgramWriter(files, codes: codes)
@@ -204,12 +214,19 @@ extension WireMessage {
   }
 }
 
+/// The weights that were stored in other forms so far, by the positions of their records.
+private final class CompressedWeights: Sendable {
+  let weights = Mutex<[Int: [WeightForm: CompressedWeight]]>([:])
+}
+
 extension CompressedWeight {
-  /// The number of bytes of the elements and of the table or scales.
+  /// The number of bytes in the weight file.
   fileprivate func byteCount(tableOf type: ElementType) -> Int {
-    switch code {
-    case .palette(let indices, let table): indices.count + table.count * type.byteCount
-    case .int8(let values, let scales): values.count + scales.count * (type.byteCount + 1)
-    }
+    let parts =
+      switch code {
+      case .palette(let indices, let table): [indices.count, table.count * type.byteCount]
+      case .int8(let values, let scales): [values.count, scales.count * type.byteCount, scales.count]
+      }
+    return parts.reduce(0) { $0 + WeightFile.byteCount(of: $1) }
   }
 }

@@ -11,6 +11,9 @@ struct WeightFile {
     store(UInt32(2), at: 4)
   }
 
+  /// Returns the number of bytes that elements take in a file, with their record.
+  static func byteCount(of elements: Int) -> Int { 64 + (elements + 63) / 64 * 64 }
+
   /// Adds elements.
   ///
   /// - Parameter type: The number of their type in weight files.

@@ -69,9 +69,12 @@ package struct CustomOperation: HostOperation {
     self.outputs = outputs
   }
 
+  /// Returns the types that the code states. An error is left to `run`, which can name it.
   package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
-    guard implementation != nil else { return outputs.map { _ in .unknown } }
-    return try call { try $0.types(inputs) }
+    guard implementation != nil, let types = try? call({ try $0.types(inputs) }) else {
+      return outputs.map { _ in .unknown }
+    }
+    return types
   }
 
   package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {

@@ -82,7 +82,7 @@ extension CustomOperation.Implementation {
 
   fileprivate init(_ model: any CustomModel, _ function: Function) {
     let given = FeatureBinding(function: function)
-    // The results of the model are read as if inputs of another one.
+    // The outputs are read as if they were the inputs of a model.
     let results = FeatureBinding(function: Function(inputs: function.outputs, outputs: function.inputs, parts: []))
     self.init(
       types: { _ in function.outputs.map { _ in .unknown } },
