@@ -2,6 +2,7 @@ import CoreML
 import CoreVideo
 import Foundation
 import ImageIO
+import Kelvin
 import Testing
 import Vision
 

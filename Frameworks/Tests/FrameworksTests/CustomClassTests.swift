@@ -1,5 +1,6 @@
 import CoreML
 import Foundation
+import Kelvin
 import Testing
 
 /// Classes of the program for custom layers and models.
@@ -80,6 +81,6 @@ import Testing
   @Test func missingClassIsAnErrorOfCoreML() throws {
     let error = #expect(throws: MLModelError.self) { try Self.model("several") }
     #expect(error?.code == .customLayer && error?.localizedDescription.contains("SumAndRows") == true)
-    #expect((error as? any Error as NSError?)?.code == 4)
+    #expect(error?.errorCode == 4)
   }
 }
