@@ -289,6 +289,7 @@ OTHER_KEYS = {
     "Sources/KelvinVision/Detection/ImageDetector.swift": "names of features",
     "Sources/KelvinVision/Detection/KnownHeads.swift": "keys of metadata",
     "Sources/KelvinVision/Segmentation/SegmentationClasses.swift": "constants",
+    "Sources/KelvinHostOperations/CustomOperation.swift": "names of parameters, in the public interface",
     "Sources/KelvinHostOperations/MissingNumbers.swift": "names of features",
     "Sources/KelvinHostOperations/Strings/RegularExpressionParser.swift": "literals",
     "Sources/KelvinHostOperations/Rows/RowColumn.swift": "names of slots",

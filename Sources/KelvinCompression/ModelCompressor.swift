@@ -105,7 +105,7 @@ public struct ModelCompressor: Sendable {
     }
   }
 
-  /// Returns a weight in those forms that it can have. What was made once is kept.
+  /// Returns a weight in those forms that it can have. Codes made once are stored.
   private func compressed(_ tensor: StoredTensor, _ forms: [WeightForm]) -> [WeightForm: CompressedWeight] {
     let known = cache.weights.withLock { $0[tensor.record] ?? [:] }
     let missing = forms.filter { $0 != .original && known[$0] == nil }

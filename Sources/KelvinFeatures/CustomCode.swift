@@ -1,7 +1,7 @@
 import KelvinGraph
 package import KelvinHostOperations
 
-/// The program's code for the custom layers and custom models of Core ML, whose files name a class and hold no code.
+/// The program's code for custom layers and models of Core ML, whose files name a class and hold no code.
 ///
 /// ```swift
 /// var configuration = ModelConfiguration()
@@ -10,7 +10,7 @@ package import KelvinHostOperations
 /// })
 /// ```
 ///
-/// Two values are equal if one is a copy of the other.
+/// A value equals its copies.
 public struct CustomCode: Hashable, Sendable {
   /// Makes the layer of a description; nil if the program has no such class.
   public typealias MakeLayer = @Sendable (CustomCodeDescription) throws -> (any CustomLayer)?
@@ -26,7 +26,7 @@ public struct CustomCode: Hashable, Sendable {
 
   private let makers: Makers
 
-  /// Creates a value from functions, which are called once for each layer and each model when a model is loaded.
+  /// Creates a value from functions, which are called once for each layer and model when a model loads.
   public init(layer: MakeLayer? = nil, model: MakeModel? = nil) { makers = Makers(layer, model) }
 
   package func makeLayer(_ description: CustomCodeDescription) throws -> (any CustomLayer)? {
@@ -49,7 +49,7 @@ public protocol CustomLayer: Sendable {
   ///   `[sequence, batch, channel, height, width]`.
   func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]]
 
-  /// Returns the outputs, in the shapes of `outputShapes(forInputShapes:)`. The inputs must not be changed.
+  /// Returns the outputs, in the shapes of `outputShapes(forInputShapes:)`. Inputs must not change.
   func evaluate(_ inputs: [MultiArray]) throws -> [MultiArray]
 }
 
@@ -63,15 +63,19 @@ public protocol CustomModel: Sendable {
 public struct CustomCodeDescription: Sendable {
   /// A parameter in the file.
   public enum Parameter: Hashable, Sendable {
+    /// A number.
     case double(Double)
+    /// A string.
     case string(String)
+    /// A whole number.
     case integer(Int64)
+    /// A Boolean value.
     case bool(Bool)
     /// Bytes, which only models have.
     case bytes([UInt8])
   }
 
-  /// The name of the class that Apple's systems would load.
+  /// The name of the class.
   public let className: String
   /// The layer's name; empty for a model.
   public let name: String
