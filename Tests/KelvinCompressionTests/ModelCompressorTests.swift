@@ -77,7 +77,8 @@ import Testing
     let search = try await CompressionSearch(compressor, samples: samples, configuration: Self.configuration)
     let options = try await search.options()
     let uniform = compressor.weights.map { _ in WeightForm.palette(bits: 4) }
-    let budget = try compressor.byteCount(uniform)
+    let larger = compressor.weights.map { _ in WeightForm.palette(bits: 6) }
+    let budget = try (compressor.byteCount(uniform) + compressor.byteCount(larger)) / 2
     let found = try #require(try CompressionSearch.forms(of: compressor, options, budget: budget))
     let (mixed, plain) = (try await search.outcome(found), try await search.outcome(uniform))
     #expect(mixed.byteCount <= budget && Set(found).count > 1)
