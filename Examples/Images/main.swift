@@ -20,7 +20,7 @@ func classify(_ image: URL, _ request: CoreMLRequest) async {
   do {
     let classes = try await request.perform(on: image).compactMap { $0 as? ClassificationObservation }
     print("Classification:", classes.prefix(2).map { "(\($0.confidence)) \($0.identifier)" }.joined(separator: ", "))
-  } catch { print("Cannot classify the image.\n\(error.localizedDescription)") }
+  } catch { print("Cannot classify the image.\n\(error)") }
 }
 
 /// Returns the categories that meet the required precision, and search terms, for an image.
