@@ -181,16 +181,16 @@ def networks(package, uses):
 def classical(package, uses):
     from coremltools.proto import (
         ArrayFeatureExtractor_pb2, BayesianProbitRegressor_pb2, CategoricalMapping_pb2, ClassConfidenceThresholding_pb2,
-        DataStructures_pb2, DictVectorizer_pb2, FeatureVectorizer_pb2, GLMClassifier_pb2, GLMRegressor_pb2, Imputer_pb2,
-        ItemSimilarityRecommender_pb2, LinkedModel_pb2, NearestNeighbors_pb2, NonMaximumSuppression_pb2, Normalizer_pb2,
-        OneHotEncoder_pb2, Parameters_pb2, Scaler_pb2, SVM_pb2, TreeEnsemble_pb2)
+        CustomModel_pb2, DataStructures_pb2, DictVectorizer_pb2, FeatureVectorizer_pb2, GLMClassifier_pb2, GLMRegressor_pb2,
+        Imputer_pb2, ItemSimilarityRecommender_pb2, LinkedModel_pb2, NearestNeighbors_pb2, NonMaximumSuppression_pb2,
+        Normalizer_pb2, OneHotEncoder_pb2, Parameters_pb2, Scaler_pb2, SVM_pb2, TreeEnsemble_pb2)
 
     lines = []
     for file in [
         ArrayFeatureExtractor_pb2, BayesianProbitRegressor_pb2, CategoricalMapping_pb2, ClassConfidenceThresholding_pb2,
-        DataStructures_pb2, DictVectorizer_pb2, FeatureVectorizer_pb2, GLMClassifier_pb2, GLMRegressor_pb2, Imputer_pb2,
-        ItemSimilarityRecommender_pb2, LinkedModel_pb2, NearestNeighbors_pb2, NonMaximumSuppression_pb2, Normalizer_pb2,
-        OneHotEncoder_pb2, Parameters_pb2, Scaler_pb2, SVM_pb2, TreeEnsemble_pb2,
+        CustomModel_pb2, DataStructures_pb2, DictVectorizer_pb2, FeatureVectorizer_pb2, GLMClassifier_pb2, GLMRegressor_pb2,
+        Imputer_pb2, ItemSimilarityRecommender_pb2, LinkedModel_pb2, NearestNeighbors_pb2, NonMaximumSuppression_pb2,
+        Normalizer_pb2, OneHotEncoder_pb2, Parameters_pb2, Scaler_pb2, SVM_pb2, TreeEnsemble_pb2,
     ]:
         lines += everything(file, uses)
     return write("ClassicalSchema", "Field numbers of Core ML's models that are not networks.", package, lines)

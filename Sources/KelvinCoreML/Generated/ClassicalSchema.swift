@@ -14,17 +14,17 @@ enum ClassicalSchema {
   }
   enum CategoricalMapping { static let stringToInt64Map = 1, int64ToStringMap = 2, strValue = 101, int64Value = 102 }
   enum ClassConfidenceThresholding { static let precisionRecallCurves = 100 }
-  enum StringToInt64Map { static let map = 1 }
-  enum StringVector { static let vector = 1 }
-  enum FloatVector { static let vector = 1 }
-  enum PrecisionRecallCurve {
-    static let precisionValues = 1, precisionConfidenceThresholds = 2, recallValues = 3, recallConfidenceThresholds = 4
-  }
   enum CustomModel {
     static let className = 10, parameters = 30, description = 40
     enum CustomModelParamValue {
       static let doubleValue = 10, stringValue = 20, intValue = 30, longValue = 40, boolValue = 50, bytesValue = 60
     }
+  }
+  enum StringToInt64Map { static let map = 1 }
+  enum StringVector { static let vector = 1 }
+  enum FloatVector { static let vector = 1 }
+  enum PrecisionRecallCurve {
+    static let precisionValues = 1, precisionConfidenceThresholds = 2, recallValues = 3, recallConfidenceThresholds = 4
   }
   enum DictVectorizer { static let stringToIndex = 1, int64ToIndex = 2 }
   enum FeatureVectorizer {
