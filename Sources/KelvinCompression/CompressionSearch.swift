@@ -79,6 +79,8 @@ public struct CompressionSearch: Sendable {
     self.probeCount = min(probeCount, samples.count)
     var configuration = configuration
     configuration.usesCache = false
+    // The copies are in memory, and the compressor has read the model's files.
+    configuration.isolation = .none
     self.configuration = configuration
     let same = compressor.weights.map { _ in WeightForm.original }
     original = try await ModelOutputs(
@@ -95,8 +97,7 @@ public struct CompressionSearch: Sendable {
   ) async throws(ModelError) -> [[CompressionChoice.Option]] {
     let probes = stride(from: 0, to: samples.count, by: max(1, samples.count / probeCount)).prefix(probeCount)
     let inputs = probes.map { samples[$0].input }
-    let before = try await ModelOutputs(
-      of: try await load(compressor.weights.map { _ in .original }), for: inputs)
+    let before = original.samples(Array(probes))
     var options: [[CompressionChoice.Option]] = []
     for index in compressor.weights.indices {
       let codings = compressor.codings(of: index, in: forms + Self.measured)

@@ -22,6 +22,13 @@ struct ModelOutputs: Sendable {
     }
   }
 
+  /// Returns the outputs for some of the samples.
+  func samples(_ places: [Int]) -> ModelOutputs {
+    var part = self
+    (part.numbers, part.labels) = (places.map { numbers[$0] }, places.map { labels[$0] })
+    return part
+  }
+
   private static func numbers(of output: DictionaryFeatureProvider, _ description: ModelDescription) -> [Double] {
     if let name = description.predictedProbabilitiesName, let shares = output[name]?.dictionaryValue {
       return description.classLabels.map { shares[$0] ?? 0 }
