@@ -18,6 +18,8 @@ struct CompressionReport: Encodable {
     let change: Double
     let agreeing: Int
     let samples: Int
+    /// The samples whose class is a label of the model.
+    let labelled: Int?
     let right: Int?
     let rightBefore: Int?
     let differenceInterval: [Double]?
@@ -46,7 +48,7 @@ struct CompressionReport: Encodable {
     measured = outcome.map { outcome in
       Measured(
         change: outcome.change, agreeing: outcome.agreement.count, samples: outcome.agreement.of,
-        right: outcome.accuracy?.copy, rightBefore: outcome.accuracy?.original,
+        labelled: outcome.accuracy?.count, right: outcome.accuracy?.copy, rightBefore: outcome.accuracy?.original,
         differenceInterval: outcome.accuracy.map { [$0.difference.lowerBound, $0.difference.upperBound] })
     }
   }
@@ -69,9 +71,11 @@ struct CompressionReport: Encodable {
       "", "size        \(HumanReadable.bytes(bytes)), \(share) % of \(HumanReadable.bytes(bytesBefore))",
     ]
     if let measured {
-      if let right = measured.right, let before = measured.rightBefore, let interval = measured.differenceInterval {
+      if let count = measured.labelled, let right = measured.right, let before = measured.rightBefore,
+        let interval = measured.differenceInterval
+      {
         let bounds = interval.map { HumanReadable.significant(100 * $0) }
-        lines.append("right       \(right) of \(measured.samples), the original \(before)")
+        lines.append("right       \(right) of \(count), the original \(before)")
         lines.append("difference  \(bounds[0]) to \(bounds[1]) points (95 % interval)")
         if interval[1] - interval[0] > 0.04 {
           lines.append("            the images are too few for a difference of two points")
