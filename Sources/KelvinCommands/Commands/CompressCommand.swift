@@ -1,5 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
+import Glibc
 import Kelvin
 import KelvinBasics
 import KelvinCollections
@@ -86,6 +87,10 @@ struct CompressCommand: ParsableCommand, ModelCommand {
   }
 
   func run() throws {
+    // A search takes minutes.
+    guard access(copy.pathBytes, F_OK) != 0 else {
+      throw InputError("'\(copy)' exists; delete it, or name another copy")
+    }
     let compressor = try ModelCompressor(
       contentsOf: URL(filePath: model), allowsLinks: options.links.allowLinks)
     let search = try data.map { try self.search(compressor, $0) }
