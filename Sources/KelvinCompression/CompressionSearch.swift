@@ -159,14 +159,15 @@ public struct CompressionSearch: Sendable {
   ) throws(ModelError) -> [WeightForm]? {
     let unchanged = compressor.weights.indices.map { options[$0].last?.byteCount ?? 0 }.reduce(0, +)
     let rest = try compressor.byteCount(compressor.weights.map { _ in .original }) - unchanged
-    var limit = budget - rest
-    // Operations of compressed weights make the program larger, which shows when it is written.
-    for _ in 0..<8 where limit > 0 {
-      guard let chosen = CompressionChoice.choose(from: options, budget: limit) else { return nil }
+    // Operations of compressed weights make the program larger, by about the same number of bytes for most choices.
+    var growth = 0
+    for _ in 0..<8 where budget - rest > growth {
+      guard let chosen = CompressionChoice.choose(from: options, budget: budget - rest - growth) else { return nil }
       let found = chosen.map { $0 < forms.count ? forms[$0] : .original }
-      let excess = try compressor.byteCount(found) - budget
-      if excess <= 0 { return found }
-      limit -= excess
+      let byteCount = try compressor.byteCount(found)
+      if byteCount <= budget { return found }
+      let weights = zip(options, chosen).reduce(0) { $0 + $1.0[$1.1].byteCount }
+      growth = max(growth, byteCount - rest - weights)
     }
     return nil
   }
