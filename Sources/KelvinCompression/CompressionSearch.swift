@@ -67,8 +67,10 @@ public struct CompressionSearch: Sendable {
   /// Runs the model on the samples.
   ///
   /// - Parameters:
+  ///   - compressor: The model.
   ///   - samples: At least one. All measure the result; some measure single weights.
   ///   - probeCount: The number of these.
+  ///   - configuration: How the copies are run.
   public init(
     _ compressor: ModelCompressor, samples: [Sample], probeCount: Int = 16,
     configuration: ModelConfiguration = ModelConfiguration()
@@ -90,7 +92,9 @@ public struct CompressionSearch: Sendable {
 
   /// Measures the cost of every form of every weight.
   ///
-  /// - Parameter progress: Called with the fraction of the work done.
+  /// - Parameters:
+  ///   - forms: The forms that weights may have besides their own.
+  ///   - progress: Called with the fraction of the work done.
   /// - Returns: By weight, the options in the order of `forms`, the original last.
   public func options(
     _ forms: [WeightForm] = WeightForm.smaller, progress: @escaping @Sendable (Double) -> Void = { _ in }
@@ -135,7 +139,10 @@ public struct CompressionSearch: Sendable {
   /// Returns the cost of every form of every weight without samples: the weight's relative squared error, as if all
   /// weights mattered equally.
   ///
-  /// - Parameter progress: Called with the fraction of the work done.
+  /// - Parameters:
+  ///   - compressor: The model.
+  ///   - forms: The forms that weights may have besides their own.
+  ///   - progress: Called with the fraction of the work done.
   /// - Returns: As ``options(_:progress:)`` does.
   public static func options(
     of compressor: ModelCompressor, _ forms: [WeightForm] = WeightForm.smaller,
@@ -152,7 +159,11 @@ public struct CompressionSearch: Sendable {
 
   /// Returns the forms with the least sum of costs whose files have at most a number of bytes; nil if there are none.
   ///
-  /// - Parameter options: The options of each weight, in the order of `forms`, the original last.
+  /// - Parameters:
+  ///   - compressor: The model.
+  ///   - options: The options of each weight, in the order of `forms`, the original last.
+  ///   - forms: The forms that weights may have besides their own.
+  ///   - budget: The greatest number of bytes of the model's files.
   public static func forms(
     of compressor: ModelCompressor, _ options: [[CompressionChoice.Option]],
     in forms: [WeightForm] = WeightForm.smaller, budget: Int
