@@ -84,6 +84,58 @@ import Testing
     }
   }
 
+  /// A half of 0.1 and a NaN: numbers whose bits a decimal text would lose.
+  @Test func imagesAndValuesKeepTheirBits() throws {
+    let pixels = try PixelBuffer(width: 2, height: 3, format: .bgra8, bytes: (0..<24).map { UInt8($0) })
+    let image = PixelBufferObservation(featureName: "stylized", pixelBuffer: pixels)
+    #expect(try decoded(image) == image && decoded(image).uuid == image.uuid)
+
+    let strided = try MultiArray(shape: [2, 3], dataType: .float16, strides: [1, 2])
+    for index in 0..<6 { strided[index] = index == 4 ? .nan : Double(index) / 10 }
+    let numbers = try MultiArray([0.1, -.infinity], shape: [2, 1])
+    let rectangle = PixelRect(x: 1, y: 0, width: 1, height: 2)
+    let values: [FeatureValue] = [
+      FeatureValue(int64: .min), 0.1, "e\u{301}", FeatureValue(multiArray: strided), FeatureValue(pixelBuffer: pixels),
+      FeatureValue(image: pixels, orientation: .right, cropAndScale: .centerCrop, cropRect: rectangle),
+      FeatureValue(dictionary: ["e\u{301}": 0.25, "\u{e9}": 0.5, 7: 0.125]),
+      FeatureValue(sequence: FeatureSequence(strings: ["a", "b"], shape: [1, 2])),
+      FeatureValue(sequence: FeatureSequence(int64s: [])),
+      FeatureValue(sequence: FeatureSequence(dictionaries: [["cat": 1], [:]])),
+      FeatureValue(sequence: FeatureSequence(multiArrays: [numbers])), FeatureValue(undefined: .state),
+    ]
+    for value in values {
+      let observation = CoreMLFeatureValueObservation(featureName: "result", featureValue: value)
+      let copy = try decoded(observation)
+      #expect(copy == observation && copy.uuid == observation.uuid, "\(value)")
+    }
+  }
+
+  @Test func wrongValuesAreRefused() throws {
+    let array = try MultiArray([0.1, 0.2], shape: [1, 2])
+    let observation = CoreMLFeatureValueObservation(
+      featureName: "result", featureValue: FeatureValue(multiArray: array))
+    let text = String(decoding: try JSONEncoder().encode(observation), as: UTF8.self)
+    for (part, other) in [
+      ("[1,2]", "[1,3]"), ("[1,2]", "[-1,-2]"), ("[1,2]", "[4611686018427387904,8]"), ("\"float32\"", "\"float33\""),
+      ("\"float32\"", "\"bool\""), ("\"multiArray\"", "\"state\""), ("\"multiArray\"", "\"image\""),
+    ] {
+      #expect(text.contains(part))
+      #expect(throws: DecodingError.self, "\(other)") {
+        try JSONDecoder().decode(CoreMLFeatureValueObservation.self, from: Data(text.replacing(part, with: other).utf8))
+      }
+    }
+    let pixels = try PixelBuffer(width: 2, height: 1, format: .gray8, bytes: [1, 2])
+    let image = String(
+      decoding: try JSONEncoder().encode(PixelBufferObservation(featureName: "mask", pixelBuffer: pixels)),
+      as: UTF8.self)
+    for (part, other) in [("\"width\":2", "\"width\":-2"), ("gray8", "grey8"), ("\"height\":1", "\"height\":9")] {
+      #expect(image.contains(part))
+      #expect(throws: DecodingError.self, "\(other)") {
+        try JSONDecoder().decode(PixelBufferObservation.self, from: Data(image.replacing(part, with: other).utf8))
+      }
+    }
+  }
+
   @Test func filterWithoutCurvesSaysSoOnce() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       let cat = ClassificationObservation(identifier: "cat", confidence: 1)

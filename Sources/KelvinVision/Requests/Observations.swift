@@ -3,7 +3,7 @@ public import Kelvin
 import KelvinHostOperations
 
 /// A result that a request found in an image.
-public protocol VisionObservation: Sendable {
+public protocol VisionObservation: Codable, Sendable {
   /// The unique identifier of the observation, which its copies share. It does not take part in comparisons with `==`.
   var uuid: UUID { get }
   /// The confidence as the model outputs it, not clamped to 0…1.
@@ -133,12 +133,31 @@ public struct PixelBufferObservation: VisionObservation, Hashable {
   /// The confidence; always 1.
   public var confidence: Float { 1 }
   public var uuid: UUID { identity.uuid }
-  private let identity = ObservationIdentity()
+  private let identity: ObservationIdentity
 
   /// Creates an observation of an output image.
   public init(featureName: String, pixelBuffer: PixelBuffer) {
     self.featureName = featureName
     self.pixelBuffer = pixelBuffer
+    identity = ObservationIdentity()
+  }
+}
+
+extension PixelBufferObservation: Codable {
+  private enum CodingKeys: CodingKey { case uuid, featureName, pixelBuffer }
+
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    identity = try values.decode(ObservationIdentity.self, forKey: .uuid)
+    featureName = try values.decode(String.self, forKey: .featureName)
+    pixelBuffer = try values.decode(CodedImage.self, forKey: .pixelBuffer).pixels
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var values = encoder.container(keyedBy: CodingKeys.self)
+    try values.encode(identity, forKey: .uuid)
+    try values.encode(featureName, forKey: .featureName)
+    try values.encode(CodedImage(pixelBuffer), forKey: .pixelBuffer)
   }
 }
 
@@ -151,12 +170,31 @@ public struct CoreMLFeatureValueObservation: VisionObservation, Hashable {
   /// The confidence; always 1.
   public var confidence: Float { 1 }
   public var uuid: UUID { identity.uuid }
-  private let identity = ObservationIdentity()
+  private let identity: ObservationIdentity
 
   /// Creates an observation of an output value.
   public init(featureName: String, featureValue: FeatureValue) {
     self.featureName = featureName
     self.featureValue = featureValue
+    identity = ObservationIdentity()
+  }
+}
+
+extension CoreMLFeatureValueObservation: Codable {
+  private enum CodingKeys: CodingKey { case uuid, featureName, featureValue }
+
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    identity = try values.decode(ObservationIdentity.self, forKey: .uuid)
+    featureName = try values.decode(String.self, forKey: .featureName)
+    featureValue = try values.decode(CodedFeatureValue.self, forKey: .featureValue).value
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var values = encoder.container(keyedBy: CodingKeys.self)
+    try values.encode(identity, forKey: .uuid)
+    try values.encode(featureName, forKey: .featureName)
+    try values.encode(CodedFeatureValue(featureValue), forKey: .featureValue)
   }
 }
 
