@@ -274,7 +274,9 @@ let package = Package(
     test(
       "InterfaceTests", "KelvinGeneration", "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinHostOperations",
       "TestSupport"),
-    test("KelvinCompressionTests", "KelvinCompression", "Kelvin", "KelvinBasics", "TestSupport"),
+    test(
+      "KelvinCompressionTests", "KelvinCompression", "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinReference",
+      "TestSupport"),
     test("KelvinTextTests", "KelvinText", "Kelvin", "KelvinBasics", "TestSupport"),
     test(
       "KelvinGenerationTests", "KelvinGeneration", "Kelvin", "KelvinGraph", "KelvinHostOperations", "TestSupport"),

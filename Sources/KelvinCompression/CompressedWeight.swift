@@ -3,15 +3,45 @@ import KelvinGraph
 /// A weight in a smaller form.
 struct CompressedWeight {
   enum Code {
-    /// Packed indices, lowest bits first, into a table.
+    /// The bits of float16 numbers.
+    case half([UInt16])
+    case palette(PaletteCode)
+    case integers(IntegerCode)
+    /// The elements that are not zero, in the tensor's order.
+    case sparse(mask: [Bool], SparseNumbers)
+  }
+
+  enum SparseNumbers {
+    case plain([Float])
     case palette(indices: [UInt8], table: [Float])
-    /// Integers, and the scale of each position along the first axis.
-    case int8(values: [Int8], scales: [Float])
+    case integers(IntegerCode)
   }
 
   let code: Code
   /// The sum of squared differences from the original, divided by the sum of squares of the original.
   let relativeError: Double
+}
+
+/// Indices into tables.
+struct PaletteCode {
+  let bits: Int
+  /// By element, or by vector along the first axis.
+  var indices: [UInt8]
+  /// The tables of all groups, each of 2 to the power of `bits` vectors.
+  var tables: [Float]
+  var groupCount = 1
+  var vectorSize = 1
+  /// By position along the first axis; nil without scales.
+  var scales: [Float]?
+}
+
+/// Integers, and scales.
+struct IntegerCode {
+  let bits: Int
+  var values: [Int8]
+  /// By position along the first axis, then by block of the second.
+  var scales: [Float]
+  var blocksPerChannel = 1
 }
 
 /// The elements of a weight, float16 or float32.
@@ -20,104 +50,98 @@ struct WeightElements {
   let shape: [Int]
   /// Whether tables and scales are float16.
   let isHalf: Bool
-  private let distinct: (numbers: [Float], counts: [Double])
-  /// The optimal palettes of up to 256 colors.
-  private let clustering: ScalarClustering?
+  private let squares: Double
+  /// Whether all elements are finite, as every smaller form needs.
+  private let isFinite: Bool
 
-  /// - Parameter limit: The greatest number of entries of a table.
-  init(_ values: [Float], _ shape: [Int], isHalf: Bool, tablesUpTo limit: Int) {
+  init(_ values: [Float], _ shape: [Int], isHalf: Bool) {
     (self.values, self.shape, self.isHalf) = (values, shape, isHalf)
-    distinct = Self.count(values)
-    let isFinite = distinct.numbers.allSatisfy(\.isFinite)
-    clustering =
-      isFinite && limit > 0 ? ScalarClustering(distinct.numbers, weights: distinct.counts, limit: limit) : nil
+    squares = values.reduce(0) { $0 + Double($1) * Double($1) }
+    isFinite = squares.isFinite
   }
 
-  private static func count(_ values: [Float]) -> (numbers: [Float], counts: [Double]) {
-    let sorted = values.sorted()
-    var (numbers, counts): ([Float], [Double]) = ([], [])
-    for value in sorted {
-      if numbers.last == value {
-        counts[counts.count - 1] += 1
-      } else {
-        numbers.append(value)
-        counts.append(1)
-      }
-    }
-    return (numbers, counts)
-  }
-
-  private func relative(_ squaredError: Double) -> Double {
-    let squares = zip(distinct.numbers, distinct.counts).reduce(0) { $0 + Double($1.0) * Double($1.0) * $1.1 }
-    return squares > 0 ? squaredError / squares : 0
-  }
+  /// The size of the first axis.
+  var channelCount: Int { max(shape.first ?? 1, 1) }
+  /// The number of elements at one position along the first axis.
+  var channelSize: Int { values.count / channelCount }
 
   /// Returns the number as the file stores it.
-  private func stored(_ number: Float) -> Float { isHalf ? Float(Float16(number)) : number }
+  func stored(_ number: Float) -> Float { isHalf ? Float(Float16(number)) : number }
 
-  /// Returns the weight in a form; nil if it has numbers that are not finite.
-  func compressed(_ form: WeightForm) -> CompressedWeight? {
-    switch form {
-    case .original: nil
-    case .palette(let bits): palette(bits)
-    case .int8: integers()
+  /// Returns the weight in the forms that it can have.
+  func compressed(_ forms: [WeightForm]) -> [WeightForm: CompressedWeight] {
+    guard isFinite, !values.isEmpty else { return [:] }
+    var found: [WeightForm: CompressedWeight] = [:]
+    // The tables of all lengths are made in one pass.
+    var plain: [WeightForm.Palette: [Int]] = [:]
+    for form in forms {
+      if let pruning = form.pruning {
+        found[form] = pruned(pruning, form.numbers)
+        continue
+      }
+      switch form.numbers {
+      case .original: continue
+      case .float16: found[form] = half()
+      case .integers(let integers): found[form] = integerCode(integers).map(compressed)
+      case .palette(let palette) where palette.vectorSize > 1: found[form] = vectors(palette).map(compressed)
+      case .palette(var palette):
+        let bits = palette.bits
+        palette.bits = 0
+        plain[palette, default: []].append(bits)
+      }
     }
+    for (palette, bits) in plain {
+      for code in palettes(palette, bits: bits) {
+        var palette = palette
+        palette.bits = code.bits
+        found[WeightForm(palette)] = compressed(code)
+      }
+    }
+    return found
   }
 
-  private func palette(_ bits: Int) -> CompressedWeight? {
-    guard let clustering else { return nil }
-    let (starts, means) = clustering.clusters(1 << bits)
-    var table = means.map(stored)
-    // By number, the index of its cluster, and the error.
-    var places: [Float: UInt8] = [:]
+  private func compressed(_ code: PaletteCode) -> CompressedWeight {
+    CompressedWeight(code: .palette(code), relativeError: relativeError(decoded(code)))
+  }
+
+  private func compressed(_ code: IntegerCode) -> CompressedWeight {
+    CompressedWeight(code: .integers(code), relativeError: relativeError(decoded(code)))
+  }
+
+  private func half() -> CompressedWeight? {
+    guard !isHalf else { return nil }
+    let halves = values.map(Float16.init)
+    guard halves.allSatisfy(\.isFinite) else { return nil }
+    return CompressedWeight(code: .half(halves.map(\.bitPattern)), relativeError: relativeError(halves.map(Float.init)))
+  }
+
+  func relativeError(_ decoded: [Float]) -> Double {
     var error = 0.0
-    for (index, start) in starts.enumerated() {
-      let end = index + 1 < starts.count ? starts[index + 1] : distinct.numbers.count
-      for position in start..<end {
-        let number = distinct.numbers[position]
-        places[number] = UInt8(index)
-        let difference = Double(number) - Double(table[index])
-        error += distinct.counts[position] * difference * difference
-      }
+    for (value, other) in zip(values, decoded) {
+      let difference = Double(value) - Double(other)
+      error += difference * difference
     }
-    table += [Float](repeating: table.last ?? 0, count: (1 << bits) - table.count)
-    return CompressedWeight(
-      code: .palette(indices: Self.pack(values.map { places[$0] ?? 0 }, bits: bits), table: table),
-      relativeError: relative(error))
+    return squares > 0 ? error / squares : 0
   }
 
-  /// Packs indices, lowest bits first.
-  private static func pack(_ indices: [UInt8], bits: Int) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: (indices.count * bits + 7) / 8)
-    for (index, value) in indices.enumerated() {
-      let position = index * bits
-      let wide = UInt16(value) << UInt16(position % 8)
-      bytes[position / 8] |= UInt8(truncatingIfNeeded: wide)
-      if wide > 0xFF { bytes[position / 8 + 1] |= UInt8(wide >> 8) }
+  private func decoded(_ code: PaletteCode) -> [Float] {
+    let (size, length) = (channelSize, 1 << code.bits)
+    let channelsPerGroup = channelCount / code.groupCount
+    return (0..<values.count).map { place in
+      let channel = place / size
+      let index = code.indices[channel / code.vectorSize * size + place % size]
+      let entry = (channel / channelsPerGroup * length + Int(index)) * code.vectorSize + channel % code.vectorSize
+      return code.tables[entry] * (code.scales?[channel] ?? 1)
     }
-    return bytes
   }
 
-  private func integers() -> CompressedWeight? {
-    guard let channels = shape.first, channels > 0, values.count % channels == 0, values.allSatisfy(\.isFinite) else {
-      return nil
+  private func decoded(_ code: IntegerCode) -> [Float] {
+    let size = channelSize
+    let inner = size / (shape.count > 1 ? max(shape[1], 1) : 1)
+    let width = size / inner / code.blocksPerChannel
+    return (0..<values.count).map { place in
+      let block = place % size / inner / max(width, 1)
+      return Float(code.values[place]) * code.scales[place / size * code.blocksPerChannel + block]
     }
-    let width = values.count / channels
-    var (codes, scales, error): ([Int8], [Float], Double) = ([], [], 0)
-    codes.reserveCapacity(values.count)
-    for channel in 0..<channels {
-      let row = values[channel * width..<(channel + 1) * width]
-      let largest = row.reduce(0) { max($0, abs($1)) }
-      // A channel of zeros has any scale.
-      let scale = largest > 0 ? stored(largest / 127) : 1
-      for value in row {
-        let code = scale > 0 ? max(-127, min(127, (value / scale).rounded(.toNearestOrEven))) : 0
-        codes.append(Int8(code))
-        let difference = Double(value) - Double(code) * Double(scale)
-        error += difference * difference
-      }
-      scales.append(scale)
-    }
-    return CompressedWeight(code: .int8(values: codes, scales: scales), relativeError: relative(error))
   }
 }

@@ -5,7 +5,7 @@ enum Fields {
   enum Function { static let opset = 2, blockSpecializations = 3 }
   enum Block { static let operations = 3 }
   enum Operation { static let type = 1, inputs = 2, outputs = 3, blocks = 4, attributes = 5 }
-  enum Argument { static let arguments = 1, value = 2 }
+  enum Argument { static let arguments = 1, name = 1, value = 2 }
   enum NamedValueType { static let name = 1, type = 2 }
   enum ValueType { static let tensorType = 1 }
   enum TensorType { static let dataType = 1, rank = 2, dimensions = 3 }
@@ -17,6 +17,18 @@ enum Fields {
   enum MapEntry { static let key = 1, value = 2 }
 }
 
+/// The set of operators of a function, such as `CoreML6` of iOS 16.
+struct OperatorSet {
+  static let (ios16, ios18) = (6, 8)
+  static let ios18Name = "CoreML8"
+
+  let name: String
+  /// The number in the name, at most 99; nil for other sets.
+  var number: Int? { name.hasPrefix("CoreML") ? Int(name.dropFirst(6)).map { max(0, min($0, 99)) } : nil }
+
+  init(_ name: String) { self.name = name }
+}
+
 /// Element types: their numbers in programs, and in weight files.
 enum ElementType: Int {
   case string = 2
@@ -24,26 +36,53 @@ enum ElementType: Int {
   case float32 = 11
   case int8 = 21
   case int32 = 23
+  case int4 = 25
   case uint8 = 31
   case uint32 = 33
+  case uint4 = 35
+  case uint2 = 36
+  case uint1 = 37
+  case uint6 = 38
+  case uint3 = 39
 
-  /// The number in weight files.
+  /// The unsigned type with a number of bits; nil if there is none.
+  init?(unsignedBits bits: Int) {
+    let types: [Int: ElementType] = [1: .uint1, 2: .uint2, 3: .uint3, 4: .uint4, 6: .uint6, 8: .uint8]
+    guard let type = types[bits] else { return nil }
+    self = type
+  }
+
+  /// The number in weight files; 0 for types that are never there.
   var blobNumber: UInt32 {
     switch self {
     case .float16: 1
     case .float32: 2
     case .uint8: 3
     case .int8: 4
+    case .int4: 8
+    case .uint1: 9
+    case .uint2: 10
+    case .uint4: 11
+    case .uint3: 12
+    case .uint6: 13
     case .string, .int32, .uint32: 0
     }
   }
 
-  /// Bytes per element.
-  var byteCount: Int {
+  /// Bits per element.
+  var bits: Int {
     switch self {
-    case .float16: 2
-    case .float32, .int32, .uint32: 4
-    case .int8, .uint8, .string: 1
+    case .uint1: 1
+    case .uint2: 2
+    case .uint3: 3
+    case .int4, .uint4: 4
+    case .uint6: 6
+    case .int8, .uint8, .string: 8
+    case .float16: 16
+    case .float32, .int32, .uint32: 32
     }
   }
+
+  /// Bytes per element of a type with whole bytes.
+  var byteCount: Int { bits / 8 }
 }

@@ -7,8 +7,8 @@ import Synchronization
 
 /// Writes copies of an ML Program with smaller weights.
 ///
-/// A weight is a constant of float16 or float32 numbers. The copy is a Core ML package for iOS 16 or later: a palette
-/// is `constexpr_lut_to_dense`, int8 is `constexpr_affine_dequantize`.
+/// A weight is a constant of float16 or float32 numbers. The copy is a Core ML package for iOS 16, or for iOS 18 if a
+/// form needs it (``WeightForm/system``). Smaller weights are `constexpr` operations, such as `constexpr_lut_to_dense`.
 ///
 /// ```swift
 /// let compressor = try ModelCompressor(contentsOf: URL(filePath: "MobileNetV2.mlpackage"))
@@ -45,6 +45,10 @@ public struct ModelCompressor: Sendable {
   /// The least number of elements of a weight that is worth another form.
   public static let leastCount = 2048
 
+  /// The least version of iOS that reads the model: 15, 16, 17, 18 or later.
+  public let system: Int
+  /// An operation that iOS 18 reads differently, if there is one; the model then has no forms of iOS 18.
+  private let blocker: String?
   private let tensors: [StoredTensor]
   private let cache = CompressedWeights()
   private let model: WireMessage
@@ -57,8 +61,7 @@ public struct ModelCompressor: Sendable {
   public init(
     contentsOf url: URL, allowsLinks: Bool = false, isolation: Isolation = .standard
   ) throws(ModelError) {
-    let read = try ReadModel(contentsOf: url, allowsLinks: allowsLinks, isolation: isolation)
-    let source = read.program.source
+    let source = try ReadModel(contentsOf: url, allowsLinks: allowsLinks, isolation: isolation).program.source
     let place = source.files.first { $0.lastPathPart != "Manifest.json" } ?? source.path
     guard source.format == .mlProgram, FileKind(source.path) == .folder, place.hasExtension("mlmodel") else {
       throw ModelError(
@@ -67,13 +70,15 @@ public struct ModelCompressor: Sendable {
           + "convert it with coremltools to an ML Program for iOS 16 or later")
     }
     byteCount = source.files.reduce(0) { $0 + ((try? OpenFile($1))?.byteCount ?? 0) }
-    (model, files, tensors) = try Self.wrapping { () throws(FormatError) in
+    let read: ProgramReader
+    (model, files, read) = try Self.wrapping { () throws(FormatError) in
       let bytes: Bytes
       do throws(FileError) { bytes = try Bytes(mapping: place) } catch { throw FormatError(error) }
       let message = WireMessage(bytes, file: place.lastPathPart)
       let files = WeightFiles(folder: place.parentPath, allowsLinks: allowsLinks)
-      return (message, files, try ProgramReader(message, files).tensors)
+      return (message, files, try ProgramReader(message, files))
     }
+    (tensors, blocker, system) = (read.tensors, read.blocker, (read.opset ?? OperatorSet.ios16) + 10)
     weights = tensors.map { Weight(name: $0.name, shape: $0.shape, byteCount: $0.byteCount) }
     guard !weights.isEmpty else {
       throw ModelError(
@@ -90,8 +95,11 @@ public struct ModelCompressor: Sendable {
 
   /// Stores a weight in several forms.
   ///
-  /// - Returns: The codings in the order of the forms; nil for one that the weight cannot have, because it holds
-  ///   numbers that are not finite.
+  /// - Parameters:
+  ///   - index: The index of the weight.
+  ///   - forms: The forms.
+  /// - Returns: The codings in the order of the forms; nil for one that the weight cannot have: because it holds
+  ///   numbers that are not finite, does not divide into the form's groups or blocks, or is float16 already.
   public func codings(of index: Int, in forms: [WeightForm]) -> [Coding?] {
     let tensor = tensors[index]
     let found = compressed(tensor, forms)
@@ -100,7 +108,9 @@ public struct ModelCompressor: Sendable {
         return Coding(form: form, byteCount: WeightFile.byteCount(of: tensor.byteCount), relativeError: 0)
       }
       return found[form].map { weight in
-        Coding(form: form, byteCount: weight.byteCount(tableOf: tensor.type), relativeError: weight.relativeError)
+        Coding(
+          form: form, byteCount: weight.byteCount(tensor, system: max(form.system, system)),
+          relativeError: weight.relativeError)
       }
     }
   }
@@ -110,12 +120,9 @@ public struct ModelCompressor: Sendable {
     let known = cache.weights.withLock { $0[tensor.record] ?? [:] }
     let missing = forms.filter { $0 != .original && known[$0] == nil }
     guard !missing.isEmpty else { return known }
-    let limit = missing.map { if case .palette(let bits) = $0 { 1 << bits } else { 0 } }.max() ?? 0
-    let elements = WeightElements(
-      tensor.values, tensor.shape, isHalf: tensor.type == .float16, tablesUpTo: limit)
-    var all = known
-    for form in missing { all[form] = elements.compressed(form) }
-    cache.weights.withLock { [all] in $0[tensor.record, default: [:]].merge(all) { _, new in new } }
+    let elements = WeightElements(tensor.values, tensor.shape, isHalf: tensor.type == .float16)
+    let all = known.merging(elements.compressed(missing)) { old, _ in old }
+    cache.weights.withLock { $0[tensor.record, default: [:]].merge(all) { _, new in new } }
     return all
   }
 
@@ -141,8 +148,16 @@ public struct ModelCompressor: Sendable {
     for (tensor, form) in zip(tensors, forms) where form != .original {
       codes[tensor.record] = compressed(tensor, [form])[form]
     }
+    let needed = zip(tensors, forms).map { codes[$0.record] == nil ? 16 : $1.system }.max() ?? 16
+    if needed > system, needed >= 18, let blocker {
+      let form = forms.first { $0.system == needed } ?? .original
+      throw ModelError(
+        .unsupported,
+        "'\(form)' needs iOS 18, which reads the model's operation '\(blocker)' differently; "
+          + "convert the model for iOS 18 first, or use forms of iOS 16")
+    }
     return try Self.wrapping { () throws(FormatError) in
-      var writer = ProgramWriter(files, codes: codes)
+      var writer = ProgramWriter(files, codes: codes, system: max(needed, system))
       return (try writer.model(model), writer.weights.bytes)
     }
   }
@@ -166,27 +181,38 @@ public struct ModelCompressor: Sendable {
 /// The weights of a program that other forms make smaller.
 private struct ProgramReader {
   private(set) var tensors: [StoredTensor] = []
+  /// The least operator set of a function.
+  private(set) var opset: Int?
+  /// An operation whose inputs differ in iOS 18.
+  private(set) var blocker: String?
   private var records: Set<Int> = []
-  /// The operator set of iOS 16, the first with compressed weights.
-  private static let leastOpset = 6
   private let files: WeightFiles
+
+  /// Operations whose inputs changed after iOS 16 (coremltools 9, the operator definitions of iOS 17 and 18).
+  private static let changed: Set<String> = [
+    "crop_resize", "non_maximum_suppression", "constexpr_lut_to_dense", "constexpr_sparse_to_dense",
+  ]
 
   init(_ model: WireMessage, _ files: WeightFiles) throws(FormatError) {
     self.files = files
     guard let program = try model.last(Fields.Model.mlProgram)?.message() else { return }
     for function in try program.values(Fields.Program.functions) {
-      let opset = try function.last(Fields.Function.opset)?.string() ?? ""
-      if let number = Int(opset.dropFirst(6)), opset.hasPrefix("CoreML"), number < Self.leastOpset {
+      let name = try function.last(Fields.Function.opset)?.string() ?? ""
+      let number = OperatorSet(name).number ?? OperatorSet.ios18
+      guard number >= OperatorSet.ios16 else {
         throw FormatError(
-          .unsupported, file: model.file, "its operator set is \(opset), which has no compressed weights",
+          .unsupported, file: model.file, "its operator set is \(name), which has no compressed weights",
           remedy: "convert the model for iOS 16 or later")
       }
+      opset = min(opset ?? number, number)
       for block in try function.values(Fields.Function.blockSpecializations) { try read(block) }
     }
+    if opset ?? 0 >= OperatorSet.ios18 { blocker = nil }
   }
 
   private mutating func read(_ block: WireMessage) throws(FormatError) {
     for operation in try block.messages(Fields.Block.operations) {
+      if let type = try operation.last(Fields.Operation.type)?.string(), Self.changed.contains(type) { blocker = type }
       if let tensor = try StoredTensor(operation, files), tensor.count >= ModelCompressor.leastCount,
         tensor.shape.count > 1, records.insert(tensor.record).inserted
       {
@@ -221,12 +247,12 @@ private final class CompressedWeights: Sendable {
 
 extension CompressedWeight {
   /// The number of bytes in the weight file.
-  fileprivate func byteCount(tableOf type: ElementType) -> Int {
-    let parts =
-      switch code {
-      case .palette(let indices, let table): [indices.count, table.count * type.byteCount]
-      case .int8(let values, let scales): [values.count, scales.count * type.byteCount, scales.count]
+  fileprivate func byteCount(_ tensor: StoredTensor, system: Int) -> Int {
+    operations(tensor.type, tensor.shape, system: system).reduce(0) { sum, operation in
+      operation.inputs.reduce(sum) { sum, input in
+        guard case .stored(let elements) = input.value else { return sum }
+        return sum + WeightFile.byteCount(of: elements.bytes.count)
       }
-    return parts.reduce(0) { $0 + WeightFile.byteCount(of: $1) }
+    }
   }
 }

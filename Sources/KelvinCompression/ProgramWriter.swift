@@ -3,22 +3,24 @@ import KelvinImport
 
 /// Copies an ML Program with some of its constants in other forms. The weights move to a new weight file.
 struct ProgramWriter {
-  /// The specification version from which programs have compressed weights (iOS 16).
-  static let version = 7
   private static let weightPath = "@model_path/weights/weight.bin"
 
   let files: WeightFiles
   /// The weights to replace, by the positions of their records.
   let codes: [Int: CompressedWeight]
+  private let system: Int
   private(set) var weights = WeightFile()
   /// By position in the source's weight file, the position in the new one.
   private var moved: [Int: Int] = [:]
-  /// By position in the source's weight file, the records of a compressed weight.
-  private var coded: [Int: (data: Int, table: Int)] = [:]
+  /// By position in the source's weight file, the records of each operation of a compressed weight.
+  private var coded: [Int: [[Int]]] = [:]
 
-  init(_ files: WeightFiles, codes: [Int: CompressedWeight]) {
+  /// - Parameter system: The version of iOS whose operations the copy has: 16, or 18 and later. An older model becomes
+  ///   one of that version.
+  init(_ files: WeightFiles, codes: [Int: CompressedWeight], system: Int) {
     self.files = files
     self.codes = codes
+    self.system = system
   }
 
   /// Returns the copy of a `Model` message.
@@ -26,7 +28,8 @@ struct ProgramWriter {
     try rewritten(message) { (self, field, writer) throws(FormatError) in
       switch field.number {
       case Fields.Model.specificationVersion:
-        writer.integer(field.number, max(try field.integer(), self.codes.isEmpty ? 0 : Self.version))
+        let version = self.codes.isEmpty ? 0 : self.system >= 18 ? 9 : 7
+        writer.integer(field.number, max(try field.integer(), version))
       case Fields.Model.mlProgram: writer.bytes(field.number, try self.program(field.message()))
       default: writer.copy(field)
       }
@@ -45,28 +48,40 @@ struct ProgramWriter {
   }
 
   private mutating func function(_ message: WireMessage) throws(FormatError) -> [UInt8] {
-    try rewritten(message) { (self, field, writer) throws(FormatError) in
-      guard field.number == Fields.Function.blockSpecializations else { return writer.copy(field) }
-      writer.bytes(
-        field.number,
-        try self.entry(field.message()) { (self, block) throws(FormatError) in
-          try self.block(block)
-        })
+    // A function names its operator set, and the blocks that were written for it.
+    let opset = OperatorSet(try message.last(Fields.Function.opset)?.string() ?? "")
+    let raised = system >= 18 && !codes.isEmpty && opset.number ?? 0 < OperatorSet.ios18 ? OperatorSet.ios18Name : nil
+    return try rewritten(message) { (self, field, writer) throws(FormatError) in
+      switch field.number {
+      case Fields.Function.opset: writer.text(field.number, raised ?? opset.name)
+      case Fields.Function.blockSpecializations:
+        writer.bytes(
+          field.number,
+          try self.entry(field.message(), key: raised) { (self, block) throws(FormatError) in
+            try self.block(block)
+          })
+      default: writer.copy(field)
+      }
     }
   }
 
   private mutating func block(_ message: WireMessage) throws(FormatError) -> [UInt8] {
     try rewritten(message) { (self, field, writer) throws(FormatError) in
       guard field.number == Fields.Block.operations else { return writer.copy(field) }
-      writer.bytes(field.number, try self.operation(field.message()))
+      for operation in try self.operations(field.message()) { writer.bytes(field.number, operation) }
     }
   }
 
-  private mutating func operation(_ message: WireMessage) throws(FormatError) -> [UInt8] {
+  /// Returns the copy of an operation, or those that compute a compressed weight.
+  private mutating func operations(_ message: WireMessage) throws(FormatError) -> [[UInt8]] {
     if let tensor = try StoredTensor(message, files), let code = codes[tensor.record] {
       return try constant(message, tensor, code)
     }
-    return try rewritten(message) { (self, field, writer) throws(FormatError) in
+    return [try operation(message)]
+  }
+
+  private mutating func operation(_ message: WireMessage) throws(FormatError) -> [UInt8] {
+    try rewritten(message) { (self, field, writer) throws(FormatError) in
       switch field.number {
       case Fields.Operation.inputs:
         writer.bytes(
@@ -103,19 +118,25 @@ struct ProgramWriter {
     try rewritten(message) { (self, field, writer) throws(FormatError) in
       guard field.number == Fields.Value.blobFileValue else { return writer.copy(field) }
       let (position, record) = try self.files.record(field.message())
-      let place = self.moved[position] ?? record.elements.withUnsafeBytes { self.weights.add($0, type: record.type) }
+      let place =
+        self.moved[position]
+        ?? record.elements.withUnsafeBytes { self.weights.add($0, type: record.type, bits: record.bits) }
       self.moved[position] = place
       Self.blob(place, &writer)
     }
   }
 
-  /// Copies an entry of a map with a rewritten value.
+  /// Copies an entry of a map with a rewritten value, and with another key if one is given.
   private mutating func entry(
-    _ message: WireMessage, _ rewrite: (inout Self, WireMessage) throws(FormatError) -> [UInt8]
+    _ message: WireMessage, key: String? = nil,
+    _ rewrite: (inout Self, WireMessage) throws(FormatError) -> [UInt8]
   ) throws(FormatError) -> [UInt8] {
     try rewritten(message) { (self, field, writer) throws(FormatError) in
-      guard field.number == Fields.MapEntry.value else { return writer.copy(field) }
-      writer.bytes(field.number, try rewrite(&self, field.message()))
+      switch field.number {
+      case Fields.MapEntry.value: writer.bytes(field.number, try rewrite(&self, field.message()))
+      case Fields.MapEntry.key: if let key { writer.text(field.number, key) } else { writer.copy(field) }
+      default: writer.copy(field)
+      }
     }
   }
 
@@ -135,78 +156,113 @@ struct ProgramWriter {
     }
   }
 
-  /// Writes the operation of a compressed weight in place of a constant. Its output keeps its name and type.
+  /// Writes the operations of a compressed weight in place of a constant. The last has the constant's name and output.
   private mutating func constant(
     _ message: WireMessage, _ tensor: StoredTensor, _ code: CompressedWeight
-  ) throws(FormatError) -> [UInt8] {
-    var writer = WireWriter()
-    switch code.code {
-    case .palette(let indices, let table):
-      let places = place(tensor, indices, .uint8, table)
-      writer.text(Fields.Operation.type, "constexpr_lut_to_dense")
-      writer.entry(Fields.Operation.attributes, "indices") { Self.stored(.uint8, [indices.count], places.data, &$0) }
-      writer.entry(Fields.Operation.attributes, "lut") { Self.stored(tensor.type, [table.count], places.table, &$0) }
-      writer.entry(Fields.Operation.attributes, "shape") { value in
-        Self.type(.uint32, [tensor.shape.count], Fields.Value.type, &value)
-        value.message(Fields.Value.immediateValue) { immediate in
-          immediate.message(Fields.ImmediateValue.tensor) { list in
-            list.message(Fields.TensorValue.bytes) { list in
-              list.bytes(
-                Fields.TensorValue.values,
-                tensor.shape.flatMap { size in withUnsafeBytes(of: UInt32(size).littleEndian) { [UInt8]($0) } })
+  ) throws(FormatError) -> [[UInt8]] {
+    let operations = code.operations(tensor.type, tensor.shape, system: system)
+    let places = places(tensor, operations)
+    var written: [[UInt8]] = []
+    for (index, operation) in operations.enumerated() {
+      var writer = WireWriter()
+      writer.text(Fields.Operation.type, operation.name)
+      var stored = places[index][...]
+      for (name, input) in operation.inputs {
+        func value(_ writer: inout WireWriter) {
+          switch input {
+          case .stored(let elements):
+            Self.type(elements.type, elements.shape, Fields.Value.type, &writer)
+            Self.blob(stored.removeFirst(), &writer)
+          case .number(let number): Self.number(number, &writer)
+          case .sizes(let sizes): Self.sizes(sizes, &writer)
+          case .text(let text): Self.text(text, &writer)
+          case .output: break
+          }
+        }
+        guard system >= 18 else {
+          writer.entry(Fields.Operation.attributes, name, value)
+          continue
+        }
+        writer.entry(Fields.Operation.inputs, name) { argument in
+          argument.message(Fields.Argument.arguments) { binding in
+            if case .output(let number) = input {
+              binding.text(Fields.Argument.name, Self.name(tensor, index - 1, number))
+            } else {
+              binding.message(Fields.Argument.value, value)
             }
           }
         }
       }
-    case .int8(let values, let scales):
-      let places = place(tensor, values, .int8, scales)
-      let zeros = [UInt8](repeating: 0, count: scales.count)
-      let zero = zeros.withUnsafeBytes { weights.add($0, type: ElementType.int8.blobNumber) }
-      writer.text(Fields.Operation.type, "constexpr_affine_dequantize")
-      writer.entry(Fields.Operation.attributes, "quantized_data") { Self.stored(.int8, tensor.shape, places.data, &$0) }
-      writer.entry(Fields.Operation.attributes, "scale") { Self.stored(tensor.type, [scales.count], places.table, &$0) }
-      writer.entry(Fields.Operation.attributes, "zero_point") { Self.stored(.int8, [scales.count], zero, &$0) }
-      writer.entry(Fields.Operation.attributes, "axis") { value in
-        Self.type(.int32, [], Fields.Value.type, &value)
-        value.message(Fields.Value.immediateValue) { immediate in
-          immediate.message(Fields.ImmediateValue.tensor) { list in
-            list.message(Fields.TensorValue.ints) { $0.bytes(Fields.TensorValue.values, [0]) }
+      if index < operations.count - 1 {
+        for (number, output) in operation.outputs.enumerated() {
+          writer.message(Fields.Operation.outputs) { named in
+            named.text(Fields.NamedValueType.name, Self.name(tensor, index, number))
+            Self.type(output.type, output.shape, Fields.NamedValueType.type, &named)
+          }
+        }
+        writer.entry(Fields.Operation.attributes, "name") { Self.text(Self.name(tensor, index, 0), &$0) }
+      } else {
+        var reader = message.fields()
+        while let field = try reader.next() {
+          switch field.number {
+          case Fields.Operation.outputs: writer.copy(field)
+          case Fields.Operation.attributes where try field.message().last(Fields.MapEntry.key)?.string() == "name":
+            writer.copy(field)
+          default: break
           }
         }
       }
+      written.append(writer.bytes)
     }
-    var reader = message.fields()
-    while let field = try reader.next() {
-      switch field.number {
-      case Fields.Operation.outputs: writer.copy(field)
-      case Fields.Operation.attributes where try field.message().last(Fields.MapEntry.key)?.string() == "name":
-        writer.copy(field)
-      default: break
-      }
-    }
-    return writer.bytes
+    return written
   }
 
-  /// Returns the places of a compressed weight's elements and of its table or scales. Constants with one record share them.
-  private mutating func place(
-    _ tensor: StoredTensor, _ data: [some BitwiseCopyable], _ type: ElementType, _ table: [Float]
-  ) -> (data: Int, table: Int) {
+  /// The name of an output of an operation that computes a part of a weight.
+  private static func name(_ tensor: StoredTensor, _ operation: Int, _ output: Int) -> String {
+    "\(tensor.name)_part_\(operation)_\(output)"
+  }
+
+  /// Returns the places of the operations' elements in the weight file. Constants with one record share them.
+  private mutating func places(_ tensor: StoredTensor, _ operations: [ConstantOperation]) -> [[Int]] {
     if let known = coded[tensor.record] { return known }
-    let first = data.withUnsafeBytes { weights.add($0, type: type.blobNumber) }
-    let second =
-      tensor.type == .float16
-      ? table.map { Float16($0).bitPattern.littleEndian }.withUnsafeBytes {
-        weights.add($0, type: tensor.type.blobNumber)
+    var places: [[Int]] = []
+    for operation in operations {
+      var list: [Int] = []
+      for case (_, .stored(let elements)) in operation.inputs {
+        list.append(
+          elements.bytes.withUnsafeBytes {
+            weights.add($0, type: elements.type.blobNumber, bits: elements.count * elements.type.bits)
+          })
       }
-      : table.map { $0.bitPattern.littleEndian }.withUnsafeBytes { weights.add($0, type: tensor.type.blobNumber) }
-    coded[tensor.record] = (first, second)
-    return (first, second)
+      places.append(list)
+    }
+    coded[tensor.record] = places
+    return places
   }
 
-  /// Writes a value whose elements are in the weight file.
-  private static func stored(_ type: ElementType, _ shape: [Int], _ place: Int, _ writer: inout WireWriter) {
-    Self.type(type, shape, Fields.Value.type, &writer)
-    blob(place, &writer)
+  private static func number(_ number: Int, _ writer: inout WireWriter) {
+    type(.int32, [], Fields.Value.type, &writer)
+    immediate(Fields.TensorValue.ints, &writer) { $0.bytes(Fields.TensorValue.values, [UInt8(number)]) }
+  }
+
+  private static func sizes(_ sizes: [Int], _ writer: inout WireWriter) {
+    type(.uint32, [sizes.count], Fields.Value.type, &writer)
+    immediate(Fields.TensorValue.bytes, &writer) { list in
+      list.bytes(
+        Fields.TensorValue.values,
+        sizes.flatMap { size in withUnsafeBytes(of: UInt32(size).littleEndian) { [UInt8]($0) } })
+    }
+  }
+
+  private static func text(_ text: String, _ writer: inout WireWriter) {
+    type(.string, [], Fields.Value.type, &writer)
+    immediate(Fields.TensorValue.strings, &writer) { $0.text(Fields.TensorValue.values, text) }
+  }
+
+  private static func immediate(_ kind: Int, _ writer: inout WireWriter, _ list: (inout WireWriter) -> Void) {
+    writer.message(Fields.Value.immediateValue) { immediate in
+      immediate.message(Fields.ImmediateValue.tensor) { $0.message(kind, list) }
+    }
   }
 
   private static func type(_ type: ElementType, _ shape: [Int], _ number: Int, _ writer: inout WireWriter) {

@@ -16,15 +16,18 @@ struct WeightFile {
 
   /// Adds elements.
   ///
-  /// - Parameter type: The number of their type in weight files.
+  /// - Parameters:
+  ///   - type: The number of their type in weight files.
+  ///   - bits: The number of bits of all elements. The rest of the last byte is not used.
   /// - Returns: The position of their record.
-  mutating func add(_ elements: UnsafeRawBufferPointer, type: UInt32) -> Int {
+  mutating func add(_ elements: UnsafeRawBufferPointer, type: UInt32, bits: Int) -> Int {
     let record = bytes.count
     bytes += [UInt8](repeating: 0, count: 64)
     store(UInt32(0xDEAD_BEEF), at: record)
     store(type, at: record + 4)
     store(UInt64(elements.count), at: record + 8)
     store(UInt64(record + 64), at: record + 16)
+    store(UInt64(8 * elements.count - bits), at: record + 24)
     bytes += elements
     bytes += [UInt8](repeating: 0, count: (64 - bytes.count % 64) % 64)
     count += 1
@@ -42,6 +45,8 @@ struct WeightRecord {
   /// The number of the elements' type in weight files.
   let type: UInt32
   let elements: Bytes
+  /// The number of bits of all elements.
+  let bits: Int
 
   /// Returns nil if there is no record at the position.
   init?(_ file: Bytes, at position: Int) {
@@ -53,6 +58,7 @@ struct WeightRecord {
       let offset = Int(exactly: load(UInt64.self, 16)), let elements = file.slice(offset: offset, count: count)
     else { return nil }
     type = load(UInt32.self, 4)
+    bits = 8 * count - Int(min(load(UInt64.self, 24), 7))
     self.elements = elements
   }
 }

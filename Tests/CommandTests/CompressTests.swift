@@ -53,7 +53,7 @@ import Testing
   /// Wrong requests, their exit status and a part of the message.
   private static let refusals: [(arguments: [String], status: Int32, part: String)] = [
     ([], 64, "give one of --form"),
-    (["--form", "palette-3"], 64, "'palette-3' is not a form"),
+    (["--form", "palette-5"], 64, "'palette-3' is not a form"),
     (["--form", "int8", "--budget", "1MB"], 64, "not several"),
     (["--max-loss", "1"], 64, "--max-loss needs --data"),
     (["--max-loss", "many", "--data", "x"], 64, "'many' is not a number of points"),

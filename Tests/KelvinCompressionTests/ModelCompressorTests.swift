@@ -1,6 +1,8 @@
 import FoundationEssentials
 import Kelvin
 import KelvinCompression
+import KelvinGraph
+import KelvinReference
 import TestSupport
 import Testing
 
@@ -29,7 +31,15 @@ import Testing
     }
   }
 
-  @Test(arguments: WeightForm.smaller) func copyIsSmallerAndClose(form: WeightForm) throws {
+  /// One form of each kind.
+  private static let forms =
+    WeightForm.candidates(system: 18)
+    + [
+      "palette-4-scaled", "palette-8-vector-2", "palette-6-vector-4", "int4", "int8-block-16", "prune-50", "prune-2:4",
+      "prune-50+palette-4", "prune-30+int8", "prune-1:2+int4",
+    ].compactMap { WeightForm($0) }
+
+  @Test(arguments: forms) func copyIsSmallerAndClose(form: WeightForm) throws {
     let compressor = try ModelCompressor(contentsOf: Self.digits)
     let forms = compressor.weights.map { _ in form }
     let byteCount = try compressor.write(forms, to: url("copy.mlpackage"))
@@ -38,8 +48,10 @@ import Testing
     let original = try Model(contentsOf: Self.digits, configuration: Self.configuration)
     let (before, after) = (try Self.probabilities(original), try Self.probabilities(copy))
     #expect(before != after)
+    let specification = Array(TemporaryFolder.read("\(folder.path)/copy.mlpackage/Data/com.apple.CoreML/model.mlmodel"))
+    #expect(specification.starts(with: [8, form.system == 16 ? 7 : 9]))
     // 8 bits hardly change anything.
-    guard form == .int8 || form == .palette(bits: 8) else { return }
+    guard ["int8", "palette-8", "int8-block-16"].contains(form.description) else { return }
     for (first, second) in zip(before, after) {
       for (label, share) in first { #expect(abs(share - (second[label] ?? 2)) < 0.02) }
     }
@@ -65,6 +77,47 @@ import Testing
       }
       let integers = compressor.codings(of: index, in: [.int8, .original])
       #expect((integers[0]?.relativeError ?? 1) < 1e-3 && integers[1]?.relativeError == 0)
+    }
+  }
+
+  /// The weights that a copy stores are as far from the original's as the codings say.
+  @Test(arguments: forms) func errorIsThatOfTheCopy(form: WeightForm) throws {
+    let compressor = try ModelCompressor(contentsOf: Self.digits)
+    let forms = compressor.weights.map { _ in form }
+    try compressor.write(forms, to: url("copy.mlpackage"))
+    let (before, after) = (try weights(Self.digits), try weights(url("copy.mlpackage")))
+    for (index, weight) in compressor.weights.enumerated() {
+      let coding = compressor.codings(of: index, in: [form])[0]
+      let (first, second) = (try #require(before[weight.name]), try #require(after[weight.name]))
+      #expect(first.count == weight.count && second.count == weight.count)
+      let squares = first.reduce(0) { $0 + $1 * $1 }
+      let error = zip(first, second).reduce(0) { $0 + ($1.0 - $1.1) * ($1.0 - $1.1) } / squares
+      let stated = coding?.relativeError ?? 0
+      // Products of a scale are rounded to the weight's type.
+      #expect(abs(error - stated) <= 1e-3 * stated + 1e-6, "\(weight.name): \(error), \(stated)")
+      #expect(coding == nil || stated > 0)
+    }
+  }
+
+  /// Returns the numbers of a model's weights, by name.
+  private func weights(_ url: URL) throws -> [String: [Double]] {
+    let program = try ReadModel(contentsOf: url).program
+    let function = try #require(program.functions[program.defaultFunction])
+    var found: [String: [Double]] = [:]
+    for graph in try function.builtGraphs(shapes: [:], evaluator: ReferenceEvaluator()).compactMap(\.graph) {
+      for value in graph.values { found[value.name] = value.weight?.dense().doubles }
+    }
+    return found
+  }
+
+  @Test func namesGiveTheirForms() {
+    for form in Self.forms + [.original, .float16] { #expect(WeightForm(form.description) == form) }
+    for name in [
+      "", "palette", "palette-5", "palette-04", "palette-4-group-0", "palette-4-group-16-scaled", "palette-4-vector-3",
+      "int8-block-1", "int2", "prune-0", "prune-100", "prune-4:4", "prune-1:65", "prune-50+palette-4-scaled",
+      "prune-50+original", "prune-50+int8-block-4", "palette-4+prune-50", "original-1", "prune-50+prune-50", "int8-",
+    ] {
+      #expect(WeightForm(name) == nil, "\(name)")
     }
   }
 

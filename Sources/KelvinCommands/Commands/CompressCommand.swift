@@ -14,13 +14,23 @@ struct CompressCommand: ParsableCommand, ModelCommand {
     discussion: """
       Example: kelvin compress MobileNetV2.mlpackage Small.mlpackage --data photos --budget 2.5MB
 
-      The model is an ML Program in an .mlpackage, and so is the copy, for iOS 16 or later. A weight is a palette of \
-      1, 2, 4, 6 or 8 bits (palette-6), or 8-bit integers with a scale for each channel (int8). Palettes are optimal: \
-      no other table has a smaller squared error.
+      The model is an ML Program in an .mlpackage, and so is the copy. The forms of a weight:
+        palette-N            indices of 1, 2, 3, 4, 6 or 8 bits into an optimal table
+        palette-N-group-G    a table for each G channels
+        palette-N-scaled     a table, and a scale for each channel
+        palette-N-vector-V   a table of vectors of 2 or 4 numbers
+        int8, int4           integers, and a scale for each channel
+        int4-block-B         integers, and a scale for each B inputs of a channel
+        prune-P, prune-N:M   without the smallest P %; N of each M inputs
+        prune-50+palette-4   both; also with int8 and int4
+        float16              for weights of float32
+        original             as in the model
+      The copy needs iOS 16 for palette-1, -2, -4, -6 and -8, int8, prune-P and float16, else iOS 18.
 
-      --budget and --max-loss choose a form for each weight. With --data, labelled images as for 'evaluate', the \
-      command measures how much each weight changes the outputs, and runs the copy on all images. Without, the \
-      squared errors of the weights stand for their effect.
+      --budget and --max-loss choose a form for each weight. With --data the command measures how much each weight \
+      changes the outputs, and runs the copy on all samples. They are labelled images as for 'evaluate', other images, \
+      or a file .jsonl with a line for each sample: {"input": [[1, 2]]}. Without --data the squared errors of the \
+      weights stand for their effect.
 
       Activations are not quantized; ONNX Runtime and coremltools have tools for that.
       """)
@@ -32,9 +42,7 @@ struct CompressCommand: ParsableCommand, ModelCommand {
   var copy: String
 
   @Option(
-    help: ArgumentHelp(
-      "One form for all weights: \(WeightForm.smaller.map(\.description).joined(separator: ", ")).",
-      valueName: "form"), transform: Self.form)
+    help: ArgumentHelp("One form for all weights, such as palette-6.", valueName: "form"), transform: Self.form)
   var form: WeightForm?
 
   @Option(help: ArgumentHelp("The form of each weight, as --save-forms writes it.", valueName: "file.json"))
@@ -51,8 +59,14 @@ struct CompressCommand: ParsableCommand, ModelCommand {
       valueName: "points"), transform: Self.points)
   var maxLoss: Double?
 
-  @Option(help: ArgumentHelp("Labelled images that measure the copy.", valueName: "dataset"))
+  @Option(help: ArgumentHelp("Images or inputs that measure the copy.", valueName: "dataset"))
   var data: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The least version of iOS that reads the copy, 16 or 18, for --budget and --max-loss.", valueName: "version"),
+    transform: Self.system)
+  var ios = 16
 
   @Option(help: ArgumentHelp("Write the form of each weight to this file.", valueName: "file.json"))
   var saveForms: String?
@@ -64,10 +78,14 @@ struct CompressCommand: ParsableCommand, ModelCommand {
 
   private static func form(_ text: String) throws -> WeightForm {
     guard let form = WeightForm(text) else {
-      let names = WeightForm.smaller.map(\.description).joined(separator: ", ")
-      throw ValidationError("'\(text)' is not a form of weights; use one of \(names)")
+      throw ValidationError("'\(text)' is not a form of weights; use one such as palette-6, int8 or prune-50+palette-4")
     }
     return form
+  }
+
+  private static func system(_ text: String) throws -> Int {
+    guard text == "16" || text == "18" else { throw ValidationError("'\(text)' is not 16 or 18") }
+    return text == "16" ? 16 : 18
   }
 
   private static func points(_ text: String) throws -> Double {
@@ -83,7 +101,7 @@ struct CompressCommand: ParsableCommand, ModelCommand {
     guard count == 1 else {
       throw ValidationError("give one of --form, --forms, --budget and --max-loss\(count == 0 ? "" : ", not several")")
     }
-    if maxLoss != nil, data == nil { throw ValidationError("--max-loss needs --data, the images that measure it") }
+    if maxLoss != nil, data == nil { throw ValidationError("--max-loss needs --data, the samples that measure it") }
   }
 
   func run() throws {
@@ -110,7 +128,7 @@ struct CompressCommand: ParsableCommand, ModelCommand {
     let options = try options(compressor, search)
     guard let search, let maxLoss else {
       let limit = budget ?? 0
-      guard let found = try CompressionSearch.forms(of: compressor, options, budget: limit) else {
+      guard let found = try CompressionSearch.forms(of: compressor, options, in: candidates, budget: limit) else {
         throw InputError(
           "no copy has at most \(HumanReadable.bytes(limit)); the smallest forms take "
             + "\(HumanReadable.bytes(try smallest(compressor)))")
@@ -119,6 +137,9 @@ struct CompressCommand: ParsableCommand, ModelCommand {
     }
     return try smallestForms(compressor, search, options, maxLoss: maxLoss)
   }
+
+  /// The forms that a search tries.
+  private var candidates: [WeightForm] { WeightForm.candidates(system: ios) }
 
   private func smallest(_ compressor: ModelCompressor) throws -> Int {
     try compressor.byteCount(compressor.weights.map { _ in .palette(bits: 1) })
@@ -129,8 +150,9 @@ struct CompressCommand: ParsableCommand, ModelCommand {
   ) throws -> [[CompressionChoice.Option]] {
     let progress = Progress("trying forms")
     defer { progress.finish() }
-    guard let search else { return CompressionSearch.options(of: compressor) { progress.update($0) } }
-    return try Interrupts.cancelling { try await search.options { progress.update($0) } }
+    let candidates = candidates
+    guard let search else { return CompressionSearch.options(of: compressor, candidates) { progress.update($0) } }
+    return try Interrupts.cancelling { try await search.options(candidates) { progress.update($0) } }
   }
 
   /// Returns the forms of the smallest copy whose loss is at most a number of points, by halving the range of sizes.
@@ -145,7 +167,7 @@ struct CompressCommand: ParsableCommand, ModelCommand {
     for step in 0..<7 {
       let middle = (low + high) / 2
       progress.update(Double(step) / 7, HumanReadable.bytes(middle))
-      guard let forms = try CompressionSearch.forms(of: compressor, options, budget: middle) else {
+      guard let forms = try CompressionSearch.forms(of: compressor, options, in: candidates, budget: middle) else {
         low = middle
         continue
       }
@@ -156,37 +178,14 @@ struct CompressCommand: ParsableCommand, ModelCommand {
   }
 
   private func search(_ compressor: ModelCompressor, _ path: String) throws -> CompressionSearch {
-    let dataset = try evaluating { () throws(VisionError) in try LabelledImages(contentsOf: URL(filePath: path)) }
-    dataset.remarks.forEach(Console.note)
-    let description = try ReadModel(
-      contentsOf: URL(filePath: model), allowsLinks: options.links.allowLinks
-    ).modelDescription(of: options.function)
-    let inputs = description.inputNames.filter { description.inputDescriptionsByName[$0]?.type == .image }
-    guard inputs.count == 1, description.inputNames.count == 1, !description.classLabels.isEmpty else {
-      throw InputError(
-        "--data needs a classifier with one input, an image; '\(model.lastPathPart)' has the inputs "
-          + description.inputNames.joined(separator: ", "))
-    }
-    let labels = LabelMatching(dataset.labels, answers: description.classLabels.map { "\($0)" })
-    let missing = try evaluating { () throws(VisionError) in try labels.missing(of: model.lastPathPart) }
-    if !missing.isEmpty {
-      Console.note("\(missing.count) classes of the data set are not among the labels of the model")
-    }
-    var samples: [CompressionSearch.Sample] = []
-    for image in dataset.images {
-      do throws(ImageError) {
-        let value = try FeatureValue(
-          imageAt: URL(filePath: image.path), cropAndScale: fitting.cropAndScale ?? .centerCrop)
-        samples.append(
-          .init(DictionaryFeatureProvider(dictionary: [inputs[0]: value]), label: labels.answer(for: image.label)))
-      } catch { Console.error("'\(image.path)': \(error)") }
-    }
-    guard !samples.isEmpty else { throw InputError("'\(path)' has no image that can be read") }
+    let read = try ReadModel(contentsOf: URL(filePath: model), allowsLinks: options.links.allowLinks)
+    let samples = try CompressionSamples(
+      path, for: read, options.function, fitting.cropAndScale ?? .centerCrop
+    ).samples
     let configuration = try options.configuration(units: units.units)
-    let given = samples
     return try Progress.during("running the original") {
       try Interrupts.cancelling {
-        try await CompressionSearch(compressor, samples: given, configuration: configuration)
+        try await CompressionSearch(compressor, samples: samples, configuration: configuration)
       }
     }
   }
@@ -231,8 +230,8 @@ struct FormFile: Codable {
     return try compressor.weights.map { weight in
       guard let name = forms[weight.name] else { return .original }
       guard let form = WeightForm(name) else {
-        let known = ([.original] + WeightForm.smaller).map(\.description).joined(separator: ", ")
-        throw InputError("'\(path)': '\(weight.name)' has the form '\(name)', expected one of \(known)")
+        throw InputError(
+          "'\(path)': '\(weight.name)' has the form '\(name)', expected one such as palette-6, int8 or original")
       }
       return form
     }

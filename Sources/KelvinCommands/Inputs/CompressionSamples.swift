@@ -1,0 +1,151 @@
+import FoundationEssentials
+import Glibc
+import Kelvin
+import KelvinBasics
+import KelvinCollections
+import KelvinCompression
+import KelvinVision
+
+/// The samples that `kelvin compress` measures copies with: images with or without classes, or lines of inputs.
+struct CompressionSamples {
+  let samples: [CompressionSearch.Sample]
+
+  /// - Parameters:
+  ///   - path: A file of JSON lines, or what `evaluate` or `classify` takes: labelled images, or any images.
+  ///   - cropAndScale: How an image is fitted to the model's input.
+  init(_ path: String, for model: ReadModel, _ function: String?, _ cropAndScale: ImageCropAndScale) throws {
+    let description = try model.modelDescription(of: function)
+    if path.lowercased().hasSuffix(".jsonl") {
+      samples = try Self.lines(path, try FeatureReader(model, functionName: function))
+    } else {
+      samples = try Self.images(path, description, cropAndScale)
+    }
+    guard !samples.isEmpty else { throw InputError("'\(path)' has no sample that can be read") }
+  }
+
+  /// Reads one object a line: the value of each input by its name.
+  private static func lines(_ path: String, _ reader: FeatureReader) throws -> [CompressionSearch.Sample] {
+    let text = String(decoding: try LocalFile.read(path), as: UTF8.self)
+    var samples: [CompressionSearch.Sample] = []
+    for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+    where !line.allSatisfy(\.isWhitespace) {
+      do {
+        let fields = try JSONText.decode([String: JSONFragment].self, from: Data(line.utf8))
+        let inputs = try fields.map { (name: $0.key, text: try $0.value.text(in: path.parentPath)) }
+        samples.append(.init(try reader.read(inputs.sorted { ExactString($0.name) < ExactString($1.name) })))
+      } catch is DecodingError {
+        throw InputError("'\(path)', line \(number + 1) is not a JSON object with a value for each input")
+      } catch { throw InputError("'\(path)', line \(number + 1): \(describe(error))") }
+    }
+    return samples
+  }
+
+  private static func images(
+    _ path: String, _ description: ModelDescription, _ cropAndScale: ImageCropAndScale
+  ) throws -> [CompressionSearch.Sample] {
+    guard description.inputNames.count == 1, let input = description.inputNames.first,
+      let constraint = description.inputDescriptionsByName[input]?.imageConstraint
+    else {
+      throw InputError(
+        "images need a model with one input, an image; this one has the inputs "
+          + description.inputNames.joined(separator: ", ") + "; give their values as JSON lines in a file '.jsonl'")
+    }
+    var samples: [CompressionSearch.Sample] = []
+    for (path, label) in try Self.labelled(path, description) {
+      do throws(ImageError) {
+        let decoded = try ImageCodec.decode(path: path)
+        // Images are kept in the model's size: hundreds of photos would fill the memory.
+        let value =
+          constraint.isHalfPrecision
+          ? FeatureValue(image: decoded.pixels, orientation: decoded.orientation, cropAndScale: cropAndScale)
+          : FeatureValue(
+            pixelBuffer: try decoded.pixels.resized(
+              width: constraint.pixelsWide, height: constraint.pixelsHigh, cropAndScale,
+              orientation: decoded.orientation))
+        samples.append(.init(DictionaryFeatureProvider(dictionary: [input: value]), label: label))
+      } catch { Console.error("'\(path)': \(error)") }
+    }
+    return samples
+  }
+
+  /// Returns the paths of the images, with their classes in the model's words if they are known.
+  private static func labelled(
+    _ path: String, _ description: ModelDescription
+  ) throws -> [(path: String, label: String?)] {
+    guard !description.classLabels.isEmpty else { return try unlabelled(path) }
+    let dataset: LabelledImages
+    do throws(VisionError) { dataset = try LabelledImages(contentsOf: URL(filePath: path)) } catch {
+      let found = try unlabelled(path)
+      guard found.contains(where: { $0.path != path }) else { throw InputError("\(error)") }
+      Console.note("'\(path)' has no folders of classes; the answers are compared with the original's")
+      return found
+    }
+    dataset.remarks.forEach(Console.note)
+    let labels = LabelMatching(dataset.labels, answers: description.classLabels.map { "\($0)" })
+    let missing = try evaluating { () throws(VisionError) in try labels.missing(of: path.lastPathPart) }
+    if !missing.isEmpty {
+      Console.note("\(missing.count) classes of the data set are not among the labels of the model")
+    }
+    return dataset.images.map { ($0.path, labels.answer(for: $0.label)) }
+  }
+
+  private static func unlabelled(_ path: String) throws -> [(path: String, label: String?)] {
+    try ImageFileList.named([path]).compactMap { file in
+      guard let fault = file.fault else { return (file.path, nil) }
+      if file.path == path { throw InputError("'\(path)': \(fault)") }
+      Console.error("'\(file.path)': \(fault)")
+      return nil
+    }
+  }
+}
+
+/// A value of a JSON document.
+private enum JSONFragment: Codable {
+  case null
+  case bool(Bool)
+  case integer(Int64)
+  case number(Double)
+  case string(String)
+  case list([JSONFragment])
+  case object([String: JSONFragment])
+
+  init(from decoder: any Decoder) throws {
+    let value = try decoder.singleValueContainer()
+    if value.decodeNil() {
+      self = .null
+    } else if let bool = try? value.decode(Bool.self) {
+      self = .bool(bool)
+    } else if let integer = try? value.decode(Int64.self) {
+      self = .integer(integer)
+    } else if let number = try? value.decode(Double.self) {
+      self = .number(number)
+    } else if let text = try? value.decode(String.self) {
+      self = .string(text)
+    } else if let list = try? value.decode([JSONFragment].self) {
+      self = .list(list)
+    } else {
+      self = .object(try value.decode([String: JSONFragment].self))
+    }
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var value = encoder.singleValueContainer()
+    switch self {
+    case .null: try value.encodeNil()
+    case .bool(let bool): try value.encode(bool)
+    case .integer(let integer): try value.encode(integer)
+    case .number(let number): try value.encode(number)
+    case .string(let text): try value.encode(text)
+    case .list(let list): try value.encode(list)
+    case .object(let object): try value.encode(object)
+    }
+  }
+
+  /// Returns the value as an argument of an input. Names of files are relative to a folder.
+  func text(in folder: String) throws -> String {
+    if case .string(let text) = self {
+      return access(folder.appendingPath(text).pathBytes, R_OK) == 0 ? folder.appendingPath(text) : text
+    }
+    return String(decoding: try JSONEncoder().encode(self), as: UTF8.self)
+  }
+}

@@ -1,0 +1,43 @@
+extension WeightElements {
+  /// The size of the second axis; 1 for tensors without one.
+  var inputCount: Int { shape.count > 1 ? max(shape[1], 1) : 1 }
+
+  /// Returns the weight as integers; nil if the second axis does not divide into the blocks.
+  func integerCode(_ form: WeightForm.Integers) -> IntegerCode? {
+    let block = form.blockSize ?? inputCount
+    guard inputCount % block == 0 else { return nil }
+    let blocks = inputCount / block
+    let run = channelSize / blocks
+    var code = IntegerCode(bits: form.bits, values: [], scales: [], blocksPerChannel: blocks)
+    code.values.reserveCapacity(values.count)
+    for start in stride(from: 0, to: values.count, by: run) {
+      let (scale, numbers) = integers(values[start..<start + run], bits: form.bits)
+      code.scales.append(scale)
+      code.values += numbers
+    }
+    return code
+  }
+
+  /// Returns numbers as multiples of a scale. Of several scales, the one with the least squared error is taken.
+  func integers(_ numbers: ArraySlice<Float>, bits: Int) -> (scale: Float, values: [Int8]) {
+    let limit = Float(1 << (bits - 1) - 1)
+    let largest = numbers.reduce(0) { max($0, abs($1)) }
+    var best: (error: Double, scale: Float) = (.infinity, 1)
+    // A smaller scale cuts off the largest numbers, and is finer for all others.
+    for share in bits == 8 ? [1] : [1, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6] as [Float] {
+      let scale = stored(largest * share / limit)
+      guard scale > 0 else { continue }
+      var error = 0.0
+      for number in numbers {
+        let difference = Double(number) - Double(Self.multiple(number, scale, limit) * scale)
+        error += difference * difference
+      }
+      if error < best.error { best = (error, scale) }
+    }
+    return (best.scale, numbers.map { Int8(Self.multiple($0, best.scale, limit)) })
+  }
+
+  private static func multiple(_ number: Float, _ scale: Float, _ limit: Float) -> Float {
+    max(-limit, min(limit, (number / scale).rounded(.toNearestOrEven)))
+  }
+}

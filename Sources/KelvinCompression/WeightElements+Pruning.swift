@@ -1,0 +1,70 @@
+extension WeightElements {
+  /// Returns the weight without its smallest elements; nil if the second axis does not divide into the pattern.
+  func pruned(_ pruning: WeightForm.Pruning, _ form: WeightForm.Numbers) -> CompressedWeight? {
+    guard let mask = mask(pruning) else { return nil }
+    let kept = values.indices.filter { mask[$0] }
+    let numbers = kept.map { values[$0] }
+    guard !numbers.isEmpty else { return nil }
+    let sparse: CompressedWeight.SparseNumbers
+    let decoded: [Float]
+    switch form {
+    case .original, .float16: (sparse, decoded) = (.plain(numbers), numbers)
+    case .palette(let palette):
+      guard
+        let code = WeightElements(numbers, [numbers.count], isHalf: isHalf).palettes(
+          WeightForm.Palette(bits: 0), bits: [palette.bits]
+        ).first
+      else { return nil }
+      sparse = .palette(indices: code.indices, table: code.tables)
+      decoded = code.indices.map { code.tables[Int($0)] }
+    case .integers(let integers):
+      let code = integerCode(kept, channels: kept.map { $0 / channelSize }, bits: integers.bits)
+      sparse = .integers(code)
+      decoded = zip(kept, code.values).map { Float($1) * code.scales[$0 / channelSize] }
+    }
+    var whole = [Float](repeating: 0, count: values.count)
+    for (place, number) in zip(kept, decoded) { whole[place] = number }
+    return CompressedWeight(code: .sparse(mask: mask, sparse), relativeError: relativeError(whole))
+  }
+
+  /// Returns some of the elements as integers, with a scale for each position along the first axis.
+  private func integerCode(_ kept: [Int], channels: [Int], bits: Int) -> IntegerCode {
+    var code = IntegerCode(bits: bits, values: [], scales: [])
+    var start = 0
+    for channel in 0..<channelCount {
+      var end = start
+      while end < kept.count, channels[end] == channel { end += 1 }
+      let (scale, numbers) = integers(kept[start..<end].map { values[$0] }[...], bits: bits)
+      code.scales.append(scale)
+      code.values += numbers
+      start = end
+    }
+    return code
+  }
+
+  /// Returns whether each element is kept.
+  private func mask(_ pruning: WeightForm.Pruning) -> [Bool]? {
+    switch pruning {
+    case .smallest(let percent):
+      let count = values.count * percent / 100
+      var mask = [Bool](repeating: true, count: values.count)
+      for place in values.indices.sorted(by: { abs(values[$0]) < abs(values[$1]) }).prefix(count) {
+        mask[place] = false
+      }
+      return mask
+    case .pattern(let kept, let count):
+      guard inputCount % count == 0 else { return nil }
+      let inner = channelSize / inputCount
+      var mask = [Bool](repeating: false, count: values.count)
+      for channel in 0..<channelCount {
+        for first in stride(from: 0, to: inputCount, by: count) {
+          for offset in 0..<inner {
+            let places = (0..<count).map { (channel * inputCount + first + $0) * inner + offset }
+            for place in places.sorted(by: { abs(values[$0]) > abs(values[$1]) }).prefix(kept) { mask[place] = true }
+          }
+        }
+      }
+      return mask
+    }
+  }
+}
