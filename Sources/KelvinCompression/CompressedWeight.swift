@@ -3,6 +3,8 @@ import KelvinGraph
 /// A weight in a smaller form.
 struct CompressedWeight {
   enum Code {
+    /// Numbers in the weight's own type.
+    case dense([Float])
     /// The bits of float16 numbers.
     case half([UInt16])
     case palette(PaletteCode)
@@ -65,6 +67,11 @@ struct WeightElements {
   /// The number of elements at one position along the first axis.
   var channelSize: Int { values.count / channelCount }
 
+  /// Returns the largest divisor of a number up to a limit.
+  static func divisor(of number: Int, upTo limit: Int) -> Int {
+    (1...max(min(limit, number), 1)).last { number % $0 == 0 } ?? 1
+  }
+
   /// Returns the number as the file stores it.
   func stored(_ number: Float) -> Float { isHalf ? Float(Float16(number)) : number }
 
@@ -115,6 +122,30 @@ struct WeightElements {
     return CompressedWeight(code: .half(halves.map(\.bitPattern)), relativeError: relativeError(halves.map(Float.init)))
   }
 
+  /// Returns the numbers that a code stands for.
+  func decoded(_ code: CompressedWeight.Code) -> [Float] {
+    switch code {
+    case .dense(let numbers): return numbers
+    case .half(let bits): return bits.map { Float(Float16(bitPattern: $0)) }
+    case .palette(let code): return decoded(code)
+    case .integers(let code): return decoded(code)
+    case .sparse(let mask, let sparse): return decoded(mask, sparse)
+    }
+  }
+
+  private func decoded(_ mask: [Bool], _ sparse: CompressedWeight.SparseNumbers) -> [Float] {
+    var whole = [Float](repeating: 0, count: values.count)
+    for (number, place) in mask.indices.filter({ mask[$0] }).enumerated() {
+      switch sparse {
+      case .plain(let numbers): whole[place] = numbers[number]
+      case .palette(let indices, let table): whole[place] = table[Int(indices[number])]
+      case .integers(let code):
+        whole[place] = stored(Float(code.values[number]) * code.scales[place / channelSize])
+      }
+    }
+    return whole
+  }
+
   func relativeError(_ decoded: [Float]) -> Double {
     var error = 0.0
     for (value, other) in zip(values, decoded) {
@@ -131,7 +162,7 @@ struct WeightElements {
       let channel = place / size
       let index = code.indices[channel / code.vectorSize * size + place % size]
       let entry = (channel / channelsPerGroup * length + Int(index)) * code.vectorSize + channel % code.vectorSize
-      return code.tables[entry] * (code.scales?[channel] ?? 1)
+      return code.scales.map { stored(code.tables[entry] * $0[channel]) } ?? code.tables[entry]
     }
   }
 
@@ -141,7 +172,7 @@ struct WeightElements {
     let width = size / inner / code.blocksPerChannel
     return (0..<values.count).map { place in
       let block = place % size / inner / max(width, 1)
-      return Float(code.values[place]) * code.scales[place / size * code.blocksPerChannel + block]
+      return stored(Float(code.values[place]) * code.scales[place / size * code.blocksPerChannel + block])
     }
   }
 }

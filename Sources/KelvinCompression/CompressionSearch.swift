@@ -29,10 +29,14 @@ public struct CompressionSearch: Sendable {
     /// The mean change of the outputs over all samples: for classifiers the Kullback-Leibler divergence in nats, for
     /// other models the relative squared error.
     public let change: Double
+    /// The mean cosine of the outputs and the original's, 1 for equal directions.
+    public let cosine: Double
     /// The number of samples with the original's label, and the number of samples with labels.
     public let agreement: (count: Int, of: Int)
     /// The samples with known classes.
     public let accuracy: Accuracy?
+    /// The median time of a prediction.
+    public let time: Duration
   }
 
   /// Right answers for the samples with known classes.
@@ -104,16 +108,16 @@ public struct CompressionSearch: Sendable {
     let before = original.samples(Array(probes))
     var options: [[CompressionChoice.Option]] = []
     for index in compressor.weights.indices {
-      let codings = compressor.codings(of: index, in: forms + Self.measured)
+      let codings = compressor.codings(of: index, in: forms)
       var changes: [(error: Double, change: Double)] = []
-      for (form, coding) in zip(Self.measured, codings.suffix(Self.measured.count)) {
-        guard let coding, coding.relativeError > 0 else { continue }
+      for (form, error) in zip(Self.measured, compressor.relativeErrors(of: index, in: Self.measured)) {
+        guard let error, error > 0 else { continue }
         var single = compressor.weights.map { _ in WeightForm.original }
         single[index] = form
         let change = before.change(to: try await ModelOutputs(of: try await load(single), for: inputs))
-        changes.append((coding.relativeError, change.isFinite ? change : .greatestFiniteMagnitude))
+        changes.append((error, change.isFinite ? change : .greatestFiniteMagnitude))
       }
-      var list = codings.prefix(forms.count).map { coding in
+      var list = codings.map { coding in
         guard let coding else { return CompressionChoice.Option(byteCount: .max / 4, cost: .infinity) }
         return CompressionChoice.Option(
           byteCount: coding.byteCount, cost: Self.change(of: coding.relativeError, changes))
@@ -183,9 +187,44 @@ public struct CompressionSearch: Sendable {
     return nil
   }
 
+  /// The size and the quality of the model with its own weights.
+  public func originalOutcome() throws(ModelError) -> Outcome {
+    try outcome(compressor.weights.map { _ in .original }, original)
+  }
+
+  /// Runs the copies with the least sums of costs within several sizes, from an eighth of the model's to three quarters.
+  ///
+  /// - Parameters:
+  ///   - options: The options of each weight, in the order of `forms`, the original last.
+  ///   - forms: The forms that weights may have besides their own.
+  ///   - progress: Called with the fraction of the work done.
+  /// - Returns: The outcomes, the smallest first, without sizes that no copy meets.
+  public func frontier(
+    _ options: [[CompressionChoice.Option]], in forms: [WeightForm] = WeightForm.smaller,
+    progress: @escaping @Sendable (Double) -> Void = { _ in }
+  ) async throws(ModelError) -> [Outcome] {
+    let shares = [0.125, 0.16, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.75]
+    var found: [Outcome] = []
+    for (index, share) in shares.enumerated() {
+      let budget = Int(share * Double(compressor.byteCount))
+      if let chosen = try Self.forms(of: compressor, options, in: forms, budget: budget),
+        !found.contains(where: { $0.forms == chosen })
+      {
+        found.append(try await outcome(chosen))
+      }
+      progress(Double(index + 1) / Double(shares.count))
+    }
+    return found
+  }
+
   /// Runs a copy of the model on all samples.
+  ///
+  /// - Parameter forms: The form of each weight.
   public func outcome(_ forms: [WeightForm]) async throws(ModelError) -> Outcome {
-    let outputs = try await ModelOutputs(of: try await load(forms), for: samples.map(\.input))
+    try outcome(forms, try await ModelOutputs(of: try await load(forms), for: samples.map(\.input)))
+  }
+
+  private func outcome(_ forms: [WeightForm], _ outputs: ModelOutputs) throws(ModelError) -> Outcome {
     var comparison = PairedProportions()
     var agreement = (count: 0, of: 0)
     for (index, sample) in samples.enumerated() {
@@ -196,6 +235,7 @@ public struct CompressionSearch: Sendable {
     }
     return Outcome(
       forms: forms, byteCount: try compressor.byteCount(forms), change: original.change(to: outputs),
-      agreement: agreement, accuracy: Accuracy(comparison))
+      cosine: original.cosine(to: outputs),
+      agreement: agreement, accuracy: Accuracy(comparison), time: outputs.time)
   }
 }

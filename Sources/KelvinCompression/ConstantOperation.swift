@@ -71,6 +71,7 @@ extension CompressedWeight {
   ///   - system: The version of iOS whose operations the program has: 16, or 18 and later.
   func operations(_ type: ElementType, _ shape: [Int], system: Int) -> [ConstantOperation] {
     switch code {
+    case .dense: preconditionFailure("a weight in its own type needs no operation")
     case .half(let bits):
       return [
         ConstantOperation(

@@ -5,10 +5,11 @@ import KelvinGraph
 import KelvinImport
 import Synchronization
 
-/// Writes copies of an ML Program with smaller weights.
+/// Writes copies of an ML Program or an ONNX model with smaller weights.
 ///
-/// A weight is a constant of float16 or float32 numbers. The copy is a Core ML package for iOS 16, or for iOS 18 if a
-/// form needs it (``WeightForm/system``). Smaller weights are `constexpr` operations, such as `constexpr_lut_to_dense`.
+/// A weight is a constant of float16 or float32 numbers. The copy of an ML Program is a Core ML package for iOS 16, or
+/// for iOS 18 if a form needs it (``WeightForm/system``). The copy of an ONNX model is one file, in which weights are
+/// float16, int8 (`DequantizeLinear`), or 4-bit integers in blocks (`MatMulNBits` of ONNX Runtime).
 ///
 /// ```swift
 /// let compressor = try ModelCompressor(contentsOf: URL(filePath: "MobileNetV2.mlpackage"))
@@ -45,51 +46,40 @@ public struct ModelCompressor: Sendable {
   /// The least number of elements of a weight that is worth another form.
   public static let leastCount = 2048
 
-  /// The least version of iOS that reads the model: 15, 16, 17, 18 or later.
-  public let system: Int
-  /// An operation that iOS 18 reads differently, if there is one; the model then has no forms of iOS 18.
-  private let blocker: String?
-  private let tensors: [StoredTensor]
+  private let source: any CompressibleSource
+  private var tensors: [StoredTensor] { source.tensors }
   private let cache = CompressedWeights()
-  private let model: WireMessage
-  private let files: WeightFiles
+
+  /// The least version of iOS that reads the model: 16 or later; nil for ONNX models.
+  public var system: Int? { source.system }
 
   /// Reads a model.
   ///
-  /// - Throws: `ModelError` with code `io` if the file cannot be read, `unsupported` if it is not an ML Program in an
-  ///   `.mlpackage`, or holds no weights.
+  /// - Throws: `ModelError` with code `io` if the file cannot be read, `unsupported` if it is neither an ML Program in an
+  ///   `.mlpackage` nor an ONNX model, or holds no weights.
   public init(
     contentsOf url: URL, allowsLinks: Bool = false, isolation: Isolation = .standard
   ) throws(ModelError) {
-    let source = try ReadModel(contentsOf: url, allowsLinks: allowsLinks, isolation: isolation).program.source
-    let place = source.files.first { $0.lastPathPart != "Manifest.json" } ?? source.path
-    guard source.format == .mlProgram, FileKind(source.path) == .folder, place.hasExtension("mlmodel") else {
-      throw ModelError(
-        .unsupported,
-        "'\(source.path.lastPathPart)' is not an ML Program in an .mlpackage folder, the only kind that is compressed; "
-          + "convert it with coremltools to an ML Program for iOS 16 or later")
+    let read = try ReadModel(contentsOf: url, allowsLinks: allowsLinks, isolation: isolation).program.source
+    let place = read.files.first { $0.lastPathPart != "Manifest.json" } ?? read.path
+    byteCount = read.files.reduce(0) { $0 + ((try? OpenFile($1))?.byteCount ?? 0) }
+    source = try Self.wrapping { () throws(FormatError) -> any CompressibleSource in
+      if read.format == .onnx, FileKind(read.path) == .file {
+        return try ONNXSource(read.path, allowsLinks: allowsLinks)
+      }
+      guard read.format == .mlProgram, FileKind(read.path) == .folder, place.hasExtension("mlmodel") else {
+        throw FormatError(
+          .unsupported, file: read.path.lastPathPart,
+          "it is neither an ML Program in an .mlpackage folder nor an ONNX model",
+          remedy: "convert it with coremltools to an ML Program for iOS 16 or later")
+      }
+      return try ProgramSource(place, allowsLinks: allowsLinks)
     }
-    byteCount = source.files.reduce(0) { $0 + ((try? OpenFile($1))?.byteCount ?? 0) }
-    let read: ProgramReader
-    (model, files, read) = try Self.wrapping { () throws(FormatError) in
-      let bytes: Bytes
-      do throws(FileError) { bytes = try Bytes(mapping: place) } catch { throw FormatError(error) }
-      let message = WireMessage(bytes, file: place.lastPathPart)
-      let files = WeightFiles(folder: place.parentPath, allowsLinks: allowsLinks)
-      return (message, files, try ProgramReader(message, files))
-    }
-    (tensors, blocker, system) = (read.tensors, read.blocker, (read.opset ?? OperatorSet.ios16) + 10)
-    weights = tensors.map { Weight(name: $0.name, shape: $0.shape, byteCount: $0.byteCount) }
+    weights = source.tensors.map { Weight(name: $0.name, shape: $0.shape, byteCount: $0.byteCount) }
     guard !weights.isEmpty else {
       throw ModelError(
         .unsupported,
-        "'\(source.path.lastPathPart)' has no float16 or float32 weights of at least \(Self.leastCount) elements")
-    }
-  }
-
-  private static func wrapping<Result>(_ body: () throws(FormatError) -> Result) throws(ModelError) -> Result {
-    do throws(FormatError) { return try body() } catch {
-      throw ModelError(error.code == .unsupported ? .unsupported : .io, "\(error)")
+        "'\(read.path.lastPathPart)' has no float16 or float32 weights of at least \(Self.leastCount) elements")
     }
   }
 
@@ -99,66 +89,73 @@ public struct ModelCompressor: Sendable {
   ///   - index: The index of the weight.
   ///   - forms: The forms.
   /// - Returns: The codings in the order of the forms; nil for one that the weight cannot have: because it holds
-  ///   numbers that are not finite, does not divide into the form's groups or blocks, or is float16 already.
+  ///   numbers that are not finite, does not divide into blocks or vectors, or is float16 already.
   public func codings(of index: Int, in forms: [WeightForm]) -> [Coding?] {
     let tensor = tensors[index]
-    let found = compressed(tensor, forms)
+    let found = compressed(tensor, forms.filter { source.takes($0, tensor) })
     return forms.map { form in
       guard form != .original else {
-        return Coding(form: form, byteCount: WeightFile.byteCount(of: tensor.byteCount), relativeError: 0)
+        return Coding(form: form, byteCount: source.byteCount(tensor), relativeError: 0)
       }
-      return found[form].map { weight in
-        Coding(
-          form: form, byteCount: weight.byteCount(tensor, system: max(form.system, system)),
-          relativeError: weight.relativeError)
-      }
+      guard source.takes(form, tensor), let weight = found[form] else { return nil }
+      return Coding(
+        form: form, byteCount: source.byteCount(weight, form, tensor), relativeError: weight.relativeError)
     }
   }
+
+  /// Returns the relative errors of a weight in forms that the model's format may lack; nil where it cannot have one.
+  func relativeErrors(of index: Int, in forms: [WeightForm]) -> [Double?] {
+    let found = compressed(tensors[index], forms)
+    return forms.map { found[$0]?.relativeError }
+  }
+
+  /// The forms that a search tries.
+  ///
+  /// - Parameter system: The least version of iOS that reads the copy: 16 or 18. ONNX models have other forms.
+  public func candidates(system: Int) -> [WeightForm] { source.candidates(system: system) }
 
   /// Returns a weight in those forms that it can have. Codes made once are stored.
   private func compressed(_ tensor: StoredTensor, _ forms: [WeightForm]) -> [WeightForm: CompressedWeight] {
     let known = cache.weights.withLock { $0[tensor.record] ?? [:] }
     let missing = forms.filter { $0 != .original && known[$0] == nil }
     guard !missing.isEmpty else { return known }
-    let elements = WeightElements(tensor.values, tensor.shape, isHalf: tensor.type == .float16)
-    let all = known.merging(elements.compressed(missing)) { old, _ in old }
+    let all = known.merging(source.elements(tensor).compressed(missing)) { old, _ in old }
     cache.weights.withLock { $0[tensor.record, default: [:]].merge(all) { _, new in new } }
     return all
   }
 
-  /// Returns a copy of the model in memory, to be loaded.
+  /// Returns a copy of the model in memory, to be loaded. A weight in a form that the model's format lacks has the
+  /// form's numbers in the weight's own type.
   ///
   /// - Parameter forms: The form of each weight, as for ``write(_:to:)``.
   /// - Throws: `ModelError` with code `io` if the model's files cannot be read.
   public func asset(_ forms: [WeightForm]) throws(ModelError) -> ModelAsset {
-    let (program, weights) = try copy(forms)
-    return try ModelAsset(
-      specification: Data(program), blobMapping: [URL(filePath: "weights/weight.bin"): Data(weights)])
+    let copy = try copy(forms, withStandIns: true)
+    let files = copy.weights.map { [URL(filePath: "weights/weight.bin"): Data($0)] } ?? [:]
+    return try ModelAsset(specification: Data(copy.model), blobMapping: files)
   }
 
-  /// Returns the number of bytes of the package that ``write(_:to:)`` writes.
-  public func byteCount(_ forms: [WeightForm]) throws(ModelError) -> Int {
-    let (program, weights) = try copy(forms)
-    return program.count + weights.count + PackageWriter.manifestByteCount
-  }
+  /// Returns the number of bytes of the files that ``write(_:to:)`` writes.
+  public func byteCount(_ forms: [WeightForm]) throws(ModelError) -> Int { try copy(forms).byteCount }
 
-  private func copy(_ forms: [WeightForm]) throws(ModelError) -> (program: [UInt8], weights: [UInt8]) {
+  private func copy(_ forms: [WeightForm], withStandIns: Bool = false) throws(ModelError) -> ModelCopy {
     precondition(forms.count == weights.count, "\(forms.count) forms for \(weights.count) weights")
-    var codes: [Int: CompressedWeight] = [:]
+    var chosen: [Int: (form: WeightForm, weight: CompressedWeight)] = [:]
     for (tensor, form) in zip(tensors, forms) where form != .original {
-      codes[tensor.record] = compressed(tensor, [form])[form]
+      let isTaken = source.takes(form, tensor)
+      guard isTaken || withStandIns, var weight = compressed(tensor, [form])[form] else { continue }
+      if !isTaken {
+        let numbers = source.elements(tensor).decoded(weight.code)
+        weight = CompressedWeight(code: .dense(numbers), relativeError: weight.relativeError)
+      }
+      chosen[tensor.record] = (form, weight)
     }
-    let needed = zip(tensors, forms).map { codes[$0.record] == nil ? 16 : $1.system }.max() ?? 16
-    if needed > system, needed >= 18, let blocker {
-      let form = forms.first { $0.system == needed } ?? .original
-      throw ModelError(
-        .unsupported,
-        "'\(form)' needs iOS 18, which reads the model's operation '\(blocker)' differently; "
-          + "convert the model for iOS 18 first, or use forms of iOS 16")
-    }
-    return try Self.wrapping { () throws(FormatError) in
-      var writer = ProgramWriter(files, codes: codes, system: max(needed, system))
-      return (try writer.model(model), writer.weights.bytes)
+    return try Self.wrapping { () throws(FormatError) in try source.copy(chosen) }
+  }
+
+  private static func wrapping<Result>(_ body: () throws(FormatError) -> Result) throws(ModelError) -> Result {
+    do throws(FormatError) { return try body() } catch {
+      throw ModelError(error.code == .unsupported ? .unsupported : .io, "\(error)")
     }
   }
 
@@ -166,93 +163,49 @@ public struct ModelCompressor: Sendable {
   ///
   /// - Parameters:
   ///   - forms: The form of each weight, in the order of ``weights``. A weight that cannot have its form keeps its own.
-  ///   - url: The package to write, a folder `.mlpackage` that does not exist. It appears when it is complete.
-  /// - Returns: The number of bytes of the package.
-  /// - Throws: `ModelError` with code `io` if the package cannot be written, or exists.
+  ///   - url: What to write, which must not exist: a folder `.mlpackage` for an ML Program, a file for an ONNX model. It
+  ///     appears when it is complete.
+  /// - Returns: The number of bytes of the copy's files.
+  /// - Throws: `ModelError` with code `io` if the copy cannot be written, or exists.
   @discardableResult
   public func write(_ forms: [WeightForm], to url: URL) throws(ModelError) -> Int {
-    let (program, weights) = try copy(forms)
-    do throws(FileError) { return try PackageWriter.write(program, weights: weights, to: url.relativePath) } catch {
+    let copy = try copy(forms)
+    do throws(FileError) { return try PackageWriter.write(copy, to: url.relativePath) } catch {
       throw ModelError(.io, "\(error)")
     }
   }
 }
 
-/// The weights of a program that other forms make smaller.
-private struct ProgramReader {
-  private(set) var tensors: [StoredTensor] = []
-  /// The least operator set of a function.
-  private(set) var opset: Int?
-  /// An operation whose inputs differ in iOS 18.
-  private(set) var blocker: String?
-  private var records: Set<Int> = []
-  private let files: WeightFiles
-
-  /// Operations whose inputs changed after iOS 16 (coremltools 9, the operator definitions of iOS 17 and 18).
-  private static let changed: Set<String> = [
-    "crop_resize", "non_maximum_suppression", "constexpr_lut_to_dense", "constexpr_sparse_to_dense",
-  ]
-
-  init(_ model: WireMessage, _ files: WeightFiles) throws(FormatError) {
-    self.files = files
-    guard let program = try model.last(Fields.Model.mlProgram)?.message() else { return }
-    for function in try program.values(Fields.Program.functions) {
-      let name = try function.last(Fields.Function.opset)?.string() ?? ""
-      let number = OperatorSet(name).number ?? OperatorSet.ios18
-      guard number >= OperatorSet.ios16 else {
-        throw FormatError(
-          .unsupported, file: model.file, "its operator set is \(name), which has no compressed weights",
-          remedy: "convert the model for iOS 16 or later")
-      }
-      opset = min(opset ?? number, number)
-      for block in try function.values(Fields.Function.blockSpecializations) { try read(block) }
-    }
-    if opset ?? 0 >= OperatorSet.ios18 { blocker = nil }
-  }
-
-  private mutating func read(_ block: WireMessage) throws(FormatError) {
-    for operation in try block.messages(Fields.Block.operations) {
-      if let type = try operation.last(Fields.Operation.type)?.string(), Self.changed.contains(type) { blocker = type }
-      if let tensor = try StoredTensor(operation, files), tensor.count >= ModelCompressor.leastCount,
-        tensor.shape.count > 1, records.insert(tensor.record).inserted
-      {
-        tensors.append(tensor)
-      }
-      for inner in try operation.messages(Fields.Operation.blocks) { try read(inner) }
-    }
-  }
+/// A model of which copies with other weights are written.
+protocol CompressibleSource: Sendable {
+  /// The weights that other forms make smaller, in the model's order.
+  var tensors: [StoredTensor] { get }
+  /// The least version of iOS that reads the model; nil if it is none for iOS.
+  var system: Int? { get }
+  /// The forms that a search tries.
+  func candidates(system: Int) -> [WeightForm]
+  /// The elements of a weight, with the channels on the first axis.
+  func elements(_ tensor: StoredTensor) -> WeightElements
+  /// Whether the format has a form for a weight.
+  func takes(_ form: WeightForm, _ tensor: StoredTensor) -> Bool
+  /// The number of bytes of a weight as it is.
+  func byteCount(_ tensor: StoredTensor) -> Int
+  /// The number of bytes of a weight in a form.
+  func byteCount(_ weight: CompressedWeight, _ form: WeightForm, _ tensor: StoredTensor) -> Int
+  /// Returns a copy with some weights in other forms, by their records.
+  func copy(_ forms: [Int: (form: WeightForm, weight: CompressedWeight)]) throws(FormatError) -> ModelCopy
 }
 
-extension WireMessage {
-  fileprivate func messages(_ number: Int) throws(FormatError) -> [WireMessage] {
-    var found: [WireMessage] = []
-    try each(number) { (field) throws(FormatError) in found.append(try field.message()) }
-    return found
-  }
+/// The contents of a copy's files.
+struct ModelCopy {
+  let model: [UInt8]
+  /// The weight file of a package; nil for a model in one file.
+  let weights: [UInt8]?
 
-  /// Returns the values of a map, which are messages.
-  fileprivate func values(_ number: Int) throws(FormatError) -> [WireMessage] {
-    var found: [WireMessage] = []
-    for entry in try messages(number) {
-      if let value = try entry.last(Fields.MapEntry.value) { found.append(try value.message()) }
-    }
-    return found
-  }
+  var byteCount: Int { model.count + (weights.map { $0.count + PackageWriter.manifestByteCount } ?? 0) }
 }
 
 /// The weights that were stored in other forms so far, by the positions of their records.
 private final class CompressedWeights: Sendable {
   let weights = Mutex<[Int: [WeightForm: CompressedWeight]]>([:])
-}
-
-extension CompressedWeight {
-  /// The number of bytes in the weight file.
-  fileprivate func byteCount(_ tensor: StoredTensor, system: Int) -> Int {
-    operations(tensor.type, tensor.shape, system: system).reduce(0) { sum, operation in
-      operation.inputs.reduce(sum) { sum, input in
-        guard case .stored(let elements) = input.value else { return sum }
-        return sum + WeightFile.byteCount(of: elements.bytes.count)
-      }
-    }
-  }
 }

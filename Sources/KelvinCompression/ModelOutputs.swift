@@ -8,18 +8,24 @@ struct ModelOutputs: Sendable {
   private(set) var numbers: [[Double]] = []
   /// By sample, the label of a classifier; nil for other models.
   private(set) var labels: [String?] = []
+  /// The median time of a prediction.
+  private(set) var time = Duration.zero
   /// Whether the numbers are the probabilities of classes.
   private let isClassifier: Bool
 
   init(of model: Model, for samples: [DictionaryFeatureProvider]) async throws(ModelError) {
     let description = model.modelDescription
     isClassifier = description.predictedProbabilitiesName != nil
+    var times: [Duration] = []
     for sample in samples {
+      let start = ContinuousClock.now
       let output = try await model.prediction(from: sample)
+      times.append(ContinuousClock.now - start)
       let label = description.predictedFeatureName.flatMap { output[$0] }
       labels.append(label.map { $0.stringValue ?? "\($0.int64Value ?? 0)" })
       numbers.append(Self.numbers(of: output, description))
     }
+    time = times.sorted()[times.count / 2]
   }
 
   /// Returns the outputs for some of the samples.
@@ -49,6 +55,23 @@ struct ModelOutputs: Sendable {
       sum += isClassifier ? Self.divergence(before, after) : Self.relativeError(before, after)
     }
     return numbers.isEmpty ? 0 : sum / Double(numbers.count)
+  }
+
+  /// The mean over the samples of the cosine of the outputs of both.
+  func cosine(to other: ModelOutputs) -> Double {
+    var sum = 0.0
+    for (before, after) in zip(numbers, other.numbers) {
+      var (product, first, second) = (0.0, 0.0, 0.0)
+      for (a, b) in zip(before, after) {
+        product += a * b
+        first += a * a
+        second += b * b
+      }
+      let lengths = (first * second).squareRoot()
+      // Two outputs of zeros are equal.
+      sum += lengths > 0 ? product / lengths : first == second ? 1 : 0
+    }
+    return numbers.isEmpty ? 1 : sum / Double(numbers.count)
   }
 
   private static func divergence(_ before: [Double], _ after: [Double]) -> Double {

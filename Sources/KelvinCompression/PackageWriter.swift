@@ -3,15 +3,21 @@ import Kelvin
 import KelvinBasics
 import KelvinImport
 
-/// Writes Core ML packages.
+/// Writes Core ML packages, and models in one file.
 enum PackageWriter {
-  /// Writes a package, which appears under its name when it is complete.
+  /// Writes a package or a file, which appears under its name when it is complete.
   ///
   /// - Returns: The number of bytes of its files.
   /// - Throws: `FileError`; with `EEXIST` if there is a file or folder of that name.
-  static func write(_ model: [UInt8], weights: [UInt8], to path: String) throws(FileError) -> Int {
+  static func write(_ copy: ModelCopy, to path: String) throws(FileError) -> Int {
     let path = path.hasSuffix("/") ? String(path.dropLast()) : path
     guard FileKind(path) == .absent else { throw FileError(path: path, action: "write", code: EEXIST) }
+    guard let weights = copy.weights else {
+      let file = try AtomicFileWriter(path)
+      try file.write(copy.model)
+      try file.finish()
+      return copy.byteCount
+    }
     let place = "\(path).writing-\(getpid())"
     do throws(FileError) {
       for folder in ["", "/Data", "/Data/com.apple.CoreML", "/Data/com.apple.CoreML/weights"] {
@@ -21,7 +27,7 @@ enum PackageWriter {
       }
       let manifest = [UInt8](manifest.utf8)
       for (name, bytes) in [
-        ("Manifest.json", manifest), ("Data/com.apple.CoreML/model.mlmodel", model),
+        ("Manifest.json", manifest), ("Data/com.apple.CoreML/model.mlmodel", copy.model),
         ("Data/com.apple.CoreML/weights/weight.bin", weights),
       ] {
         let file = try AtomicFileWriter("\(place)/\(name)")
@@ -31,7 +37,7 @@ enum PackageWriter {
       guard rename(place.pathBytes, path.pathBytes) == 0 else {
         throw FileError(path: path, action: "write", code: errno == ENOTEMPTY ? EEXIST : errno)
       }
-      return manifest.count + model.count + weights.count
+      return copy.byteCount
     } catch {
       for name in [
         "Manifest.json", "Data/com.apple.CoreML/model.mlmodel", "Data/com.apple.CoreML/weights/weight.bin",

@@ -1,12 +1,12 @@
 import KelvinGraph
 import KelvinImport
 
-/// A constant of a program whose elements are floating-point numbers in a weight file.
+/// A constant whose elements are floating-point numbers: of a program, in a weight file, or an initializer.
 struct StoredTensor {
   let name: String
   let type: ElementType
   let shape: [Int]
-  /// The position of the record in the weight file.
+  /// The position of the record in the weight file, or among the initializers.
   let record: Int
   let elements: Bytes
 
@@ -23,6 +23,11 @@ struct StoredTensor {
           : Float(bitPattern: UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 4 * index, as: UInt32.self)))
       }
     }
+  }
+
+  init(name: String, type: ElementType, shape: [Int], record: Int, elements: Bytes) {
+    (self.name, self.type, self.shape) = (name, type, shape)
+    (self.record, self.elements) = (record, elements)
   }
 
   /// Returns the tensor of an operation; nil for other operations than constants in a weight file.
@@ -92,6 +97,12 @@ struct WeightFiles {
 }
 
 extension WireMessage {
+  func messages(_ number: Int) throws(FormatError) -> [WireMessage] {
+    var found: [WireMessage] = []
+    try each(number) { (field) throws(FormatError) in found.append(try field.message()) }
+    return found
+  }
+
   /// Returns the last occurrence of a field.
   func last(_ number: Int) throws(FormatError) -> WireField? {
     var found: WireField?

@@ -2,10 +2,11 @@ extension WeightElements {
   /// The size of the second axis; 1 for tensors without one.
   var inputCount: Int { shape.count > 1 ? max(shape[1], 1) : 1 }
 
-  /// Returns the weight as integers; nil if the second axis does not divide into the blocks.
+  /// Returns the weight as integers. Blocks have the largest size up to the form's that divides the second axis; nil if
+  /// that is 1.
   func integerCode(_ form: WeightForm.Integers) -> IntegerCode? {
-    let block = form.blockSize ?? inputCount
-    guard inputCount % block == 0 else { return nil }
+    let block = form.blockSize.map { Self.divisor(of: inputCount, upTo: $0) } ?? inputCount
+    guard block > 1 || inputCount == 1 else { return nil }
     let blocks = inputCount / block
     let run = channelSize / blocks
     var code = IntegerCode(bits: form.bits, values: [], scales: [], blocksPerChannel: blocks)

@@ -1,10 +1,9 @@
 import KelvinBasics
 
 extension WeightElements {
-  /// Returns palettes of several lengths; none if the tensor does not divide into the groups.
+  /// Returns palettes of several lengths. Groups have the largest size up to the form's that divides the channels.
   func palettes(_ form: WeightForm.Palette, bits: [Int]) -> [PaletteCode] {
-    let channelsPerGroup = form.groupSize ?? channelCount
-    guard channelCount % channelsPerGroup == 0 else { return [] }
+    let channelsPerGroup = form.groupSize.map { Self.divisor(of: channelCount, upTo: $0) } ?? channelCount
     let scales = form.isScaled ? channelScales() : nil
     var codes = bits.map { bits in
       PaletteCode(

@@ -6,25 +6,17 @@ extension WeightElements {
     let numbers = kept.map { values[$0] }
     guard !numbers.isEmpty else { return nil }
     let sparse: CompressedWeight.SparseNumbers
-    let decoded: [Float]
     switch form {
-    case .original, .float16: (sparse, decoded) = (.plain(numbers), numbers)
+    case .original, .float16: sparse = .plain(numbers)
     case .palette(let palette):
-      guard
-        let code = WeightElements(numbers, [numbers.count], isHalf: isHalf).palettes(
-          WeightForm.Palette(bits: 0), bits: [palette.bits]
-        ).first
-      else { return nil }
+      let elements = WeightElements(numbers, [numbers.count], isHalf: isHalf)
+      guard let code = elements.palettes(WeightForm.Palette(bits: 0), bits: [palette.bits]).first else { return nil }
       sparse = .palette(indices: code.indices, table: code.tables)
-      decoded = code.indices.map { code.tables[Int($0)] }
     case .integers(let integers):
-      let code = integerCode(kept, channels: kept.map { $0 / channelSize }, bits: integers.bits)
-      sparse = .integers(code)
-      decoded = zip(kept, code.values).map { Float($1) * code.scales[$0 / channelSize] }
+      sparse = .integers(integerCode(kept, channels: kept.map { $0 / channelSize }, bits: integers.bits))
     }
-    var whole = [Float](repeating: 0, count: values.count)
-    for (place, number) in zip(kept, decoded) { whole[place] = number }
-    return CompressedWeight(code: .sparse(mask: mask, sparse), relativeError: relativeError(whole))
+    let code = CompressedWeight.Code.sparse(mask: mask, sparse)
+    return CompressedWeight(code: code, relativeError: relativeError(decoded(code)))
   }
 
   /// Returns some of the elements as integers, with a scale for each position along the first axis.

@@ -18,7 +18,7 @@ public struct WeightForm: Hashable, Sendable, CustomStringConvertible {
   public struct Palette: Hashable, Sendable {
     /// The number of bits of an index: 1, 2, 3, 4, 6 or 8.
     public var bits: Int
-    /// The number of positions along the first axis that share a table; nil for one table.
+    /// The greatest number of positions along the first axis that share a table; nil for one table.
     public var groupSize: Int?
     /// Whether each position along the first axis has a scale, by which its entries are multiplied.
     public var isScaled = false
@@ -30,7 +30,7 @@ public struct WeightForm: Hashable, Sendable, CustomStringConvertible {
   public struct Integers: Hashable, Sendable {
     /// The number of bits: 4 or 8.
     public var bits: Int
-    /// The number of positions along the second axis that share a scale; nil for all.
+    /// The greatest number of positions along the second axis that share a scale; nil for all.
     public var blockSize: Int?
   }
 
@@ -62,13 +62,15 @@ public struct WeightForm: Hashable, Sendable, CustomStringConvertible {
   /// The forms of iOS 16 that make a float16 weight smaller, from the smallest to the largest.
   public static let smaller: [WeightForm] = [1, 2, 4, 6, 8].map(palette) + [int8]
 
-  /// The forms that a search tries for an operating system.
-  ///
-  /// - Parameter system: The least version of iOS that reads the copy: 16 or 18.
-  public static func candidates(system: Int) -> [WeightForm] {
-    guard system >= 18 else { return smaller }
-    let blocks = WeightForm(numbers: .integers(Integers(bits: 4, blockSize: 32)), pruning: nil)
-    return smaller + [palette(bits: 3), blocks] + [2, 3, 4, 6].map { WeightForm(Palette(bits: $0, groupSize: 16)) }
+  /// The forms of iOS 18 besides that a search tries.
+  static let newer: [WeightForm] =
+    [palette(bits: 3), blocks(bits: 4, of: 32)] + [2, 3, 4, 6].map { WeightForm(Palette(bits: $0, groupSize: 16)) }
+
+  /// The forms of ONNX models.
+  static let portable: [WeightForm] = [blocks(bits: 4, of: 32), int8, float16]
+
+  private static func blocks(bits: Int, of size: Int) -> WeightForm {
+    WeightForm(numbers: .integers(Integers(bits: bits, blockSize: size)), pruning: nil)
   }
 
   /// The least version of iOS that reads the form: 16 or 18.
@@ -113,11 +115,11 @@ public struct WeightForm: Hashable, Sendable, CustomStringConvertible {
   /// | `original` | as in the file |
   /// | `float16` | in place of float32 |
   /// | `palette-N`, N = 1, 2, 3, 4, 6 or 8 | one table |
-  /// | `palette-N-group-G` | one table for each G positions along the first axis |
+  /// | `palette-N-group-G` | one table for each G positions along the first axis, or fewer |
   /// | `palette-N-scaled` | one table, and a scale for each position along the first axis |
   /// | `palette-N-vector-V`, V = 2 or 4 | a table of vectors |
   /// | `int8`, `int4` | a scale for each position along the first axis |
-  /// | `int8-block-B`, `int4-block-B` | a scale for each B positions along the second axis |
+  /// | `int8-block-B`, `int4-block-B` | a scale for each B positions along the second axis, or fewer |
   /// | `prune-P`, P = 1 to 99 | without the smallest P % |
   /// | `prune-N:M` | N of each M along the second axis |
   /// | `prune-50+palette-4`, `prune-2:4+int8` | the rest with one table, or with a scale for each position |

@@ -12,9 +12,9 @@ package struct EvaluationPage: Sendable {
     package var quality: Double?
     /// The 95 % confidence interval of the first measure.
     package var interval: ClosedRange<Double>?
-    /// The time of one warm answer in seconds.
-    package var seconds: Double
-    /// Whether the model is on the Pareto front of quality and time.
+    /// The time of one warm answer in seconds, or the size in bytes: see ``EvaluationPage/cost``.
+    package var cost: Double
+    /// Whether the model is on the Pareto front of quality and cost.
     package var isOnFront: Bool
     /// Whether the model is the recommended one.
     package var isChosen: Bool
@@ -23,12 +23,24 @@ package struct EvaluationPage: Sendable {
     package var mistakes: [Mistake]
 
     package init(
-      name: String, cells: [String], quality: Double?, interval: ClosedRange<Double>?, seconds: Double,
+      name: String, cells: [String], quality: Double?, interval: ClosedRange<Double>?, cost: Double,
       isOnFront: Bool, isChosen: Bool, sections: [Section], mistakes: [Mistake]
     ) {
       (self.name, self.cells, self.quality, self.interval) = (name, cells, quality, interval)
-      (self.seconds, self.isOnFront, self.isChosen) = (seconds, isOnFront, isChosen)
+      (self.cost, self.isOnFront, self.isChosen) = (cost, isOnFront, isChosen)
       (self.sections, self.mistakes) = (sections, mistakes)
+    }
+  }
+
+  /// What the models' costs are.
+  package enum Cost: Sendable {
+    case time
+    case size
+
+    var name: String { self == .time ? "the time of one answer" : "the size" }
+    var axis: String { self == .time ? "time of one answer, warm" : "size of the model's files" }
+    func text(_ value: Double) -> String {
+      self == .time ? HumanReadable.seconds(value) : HumanReadable.bytes(Int(value))
     }
   }
 
@@ -58,6 +70,7 @@ package struct EvaluationPage: Sendable {
   /// Whether the first measure is a share, 0…1.
   package var isShare: Bool
   package var isBetterWhenLarger: Bool
+  package var cost: Cost
   package var candidates: [BenchmarkCandidate]
   /// The comparison of the other models with the first, where it is a table instead of notes.
   package var comparison: Section?
@@ -66,10 +79,12 @@ package struct EvaluationPage: Sendable {
 
   package init(
     title: String, summary: String, verdict: String?, columns: [String], isShare: Bool, isBetterWhenLarger: Bool,
-    candidates: [BenchmarkCandidate], comparison: Section? = nil, notes: [String], kelvinVersion: String
+    cost: Cost = .time, candidates: [BenchmarkCandidate], comparison: Section? = nil, notes: [String],
+    kelvinVersion: String
   ) {
     (self.title, self.summary, self.verdict, self.columns) = (title, summary, verdict, columns)
     (self.isShare, self.isBetterWhenLarger) = (isShare, isBetterWhenLarger)
+    self.cost = cost
     (self.candidates, self.comparison, self.notes) = (candidates, comparison, notes)
     self.kelvinVersion = kelvinVersion
   }

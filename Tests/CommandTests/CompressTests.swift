@@ -1,4 +1,5 @@
 import Glibc
+import KelvinBasics
 import TestSupport
 import Testing
 
@@ -43,6 +44,88 @@ import Testing
     #expect(try JSONValue(again.output)["bytes"]?.number == bytes, "\(again)")
   }
 
+  /// A folder of images without classes, a line of inputs, and forms that only iOS 18 reads.
+  @Test func copiesAreComparedWithoutClasses() throws {
+    for name in Self.digits.keys {
+      folder.write(TemporaryFolder.read(Kelvin.image(name)), "images/\(name)")
+    }
+    let images = compress(
+      "--budget", "60kB", "--ios", "18", "--data", "\(folder.path)/images", "--units", "cpu", "--json")
+    #expect(images.status == 0 && images.errors.contains("has no folders of classes"), "\(images)")
+    let document = try JSONValue(images.output)
+    #expect(document["iOS"]?.number == 18 && document["bytes"]?.number.map { $0 <= 60_000 } == true)
+    #expect(document["measured"]?["samples"]?.number == 5 && document["measured"]?["labelled"] == nil)
+    #expect(document["measured"]?["cosine"]?.number.map { $0 > 0.5 && $0 < 1 } == true, "\(images)")
+    let lines = folder.write(
+      #"{"image": "images/9_0125.png"}"# + "\n\n" + #"{"image": "images/1_0011.png"}"#, "x.jsonl")
+    let other = "\(folder.path)/other.mlpackage"
+    let text = Kelvin.run("compress", Kelvin.digitsPackage, other, "--form", "int4", "--data", lines, "--units", "cpu")
+    #expect(text.status == 0 && text.output.contains("iOS 18 and later"), "\(text)")
+    #expect(text.output.contains("of 2 labels are the original's"), "\(text)")
+    let wrong = folder.write(#"{"image": "images/9_0125.png"}"# + "\n[]", "wrong.jsonl")
+    let refused = Kelvin.run(
+      "compress", Kelvin.digitsPackage, "\(folder.path)/third.mlpackage", "--form", "int4", "--data", wrong)
+    #expect(refused.status == 65 && refused.errors.contains("line 2 is not a JSON object"), "\(refused)")
+  }
+
+  /// A product of 64 x 48 weights, whose elements are in the model or in another file.
+  @Test(arguments: [nil, "weights.bin"]) func formsOfONNXModelsCompute(location: String?) throws {
+    var generator = SeededGenerator(seed: 51)
+    let weights = (0..<64 * 48).map { _ in Float.random(in: -1...1, using: &generator) }
+    if let location { folder.write(weights.withUnsafeBytes { Array($0) }, location) }
+    let model = folder.write(ONNXFile.product(weights, [64, 48], in: location), "product.onnx")
+    let row = (0..<64).map { Float($0 % 7) - 3 }
+    let expected = (0..<48).map { column in
+      row.enumerated().reduce(0.0) { $0 + Double($1.element) * Double(weights[$1.offset * 48 + column]) }
+    }
+    let length = expected.reduce(0.0) { $0 + $1 * $1 }
+    for (form, share, error) in [("float16", 0.55, 1e-6), ("int8", 0.36, 1e-3), ("int4-block-32", 0.25, 0.03)] {
+      let copy = "\(folder.path)/\(form).onnx"
+      let result = Kelvin.run("compress", model, copy, "--form", form, "--json")
+      #expect(result.status == 0, "\(result)")
+      let document = try JSONValue(result.output)
+      #expect(document["bytes"]?.number.map { $0 < share * 4 * 64 * 48 } == true, "\(form): \(result.output)")
+      let values = row.map { "\($0)" }.joined(separator: ",")
+      let answer = Kelvin.run(
+        "predict", copy, "--input", "x=[[\(values)]]", "--units", "cpu", "--output-dir", "\(folder.path)/\(form)")
+      #expect(answer.status == 0, "\(answer)")
+      let bytes = TemporaryFolder.read("\(folder.path)/\(form)/y.npy").suffix(4 * 48)
+      let found = Array(bytes).withUnsafeBytes { bytes in
+        (0..<48).map { Double(bytes.loadUnaligned(fromByteOffset: 4 * $0, as: Float.self)) }
+      }
+      let difference = zip(found, expected).reduce(0.0) { sum, pair in
+        sum + (pair.0 - pair.1) * (pair.0 - pair.1)
+      }
+      #expect(difference > 0 && difference < error * length, "\(form): \(difference / length)")
+    }
+    let refused = Kelvin.run("compress", model, "\(folder.path)/p.onnx", "--form", "palette-4")
+    #expect(refused.status == 65 && refused.errors.contains("an ONNX model takes float16, int8"), "\(refused)")
+  }
+
+  @Test func budgetChoosesFormsOfAnONNXModel() throws {
+    let copy = "\(folder.path)/digits.onnx"
+    let result = Kelvin.run(
+      "compress", Kelvin.digits, copy, "--budget", "150kB", "--data", dataset(), "--units", "cpu", "--json")
+    #expect(result.status == 0, "\(result)")
+    let document = try JSONValue(result.output)
+    let bytes = try #require(document["bytes"]?.number)
+    #expect(bytes <= 150_000 && bytes == Double(TemporaryFolder.read(copy).count) && document["iOS"] == nil)
+    let answer = Kelvin.run("classify", copy, Kelvin.image("9_0125.png"), "--units", "cpu", "--json")
+    #expect(answer.status == 0 && answer.output.contains("\"nine\""), "\(answer)")
+  }
+
+  @Test func pageShowsTheSizesThatWereMeasured() throws {
+    let page = "\(folder.path)/page.html"
+    let result = compress("--budget", "90kB", "--data", dataset(), "--units", "cpu", "--report", page)
+    #expect(result.status == 0 && result.errors.contains("wrote"), "\(result)")
+    let text = String(decoding: TemporaryFolder.read(page), as: UTF8.self)
+    #expect(text.contains("against the size") && text.contains("Form of each weight"))
+    #expect(text.contains("samples are too few for a difference of two points"))
+    let tag = "<span class=\"tag\">pick</span>"
+    #expect(text.ranges(of: tag).count == 1)
+    #expect(text.ranges(of: "<tr><th scope=\"row\">").count > 5)
+  }
+
   @Test(.slow) func smallestCopyWithinALossIsFound() throws {
     let result = compress("--max-loss", "0", "--data", dataset(), "--units", "cpu", "--json")
     let measured = try #require(try JSONValue(result.output)["measured"])
@@ -53,9 +136,11 @@ import Testing
   /// Wrong requests, their exit status and a part of the message.
   private static let refusals: [(arguments: [String], status: Int32, part: String)] = [
     ([], 64, "give one of --form"),
-    (["--form", "palette-5"], 64, "'palette-3' is not a form"),
+    (["--form", "palette-5"], 64, "'palette-5' is not a form"),
     (["--form", "int8", "--budget", "1MB"], 64, "not several"),
     (["--max-loss", "1"], 64, "--max-loss needs --data"),
+    (["--form", "int8", "--report", "page.html"], 64, "--report needs --data"),
+    (["--budget", "1MB", "--ios", "17"], 64, "'17' is not 16 or 18"),
     (["--max-loss", "many", "--data", "x"], 64, "'many' is not a number of points"),
     (["--budget", "0"], 64, "not a size above 0"),
     (["--budget", "1kB"], 65, "the smallest forms take"),

@@ -17,6 +17,25 @@ enum ONNXFile {
     return field(1, 8) + field(7, graph) + field(8, field(1, "") + field(2, 17))
   }
 
+  /// `y = x · w` for a float32 input `x` of one row.
+  ///
+  /// - Parameters:
+  ///   - shape: The rows and columns of `w`.
+  ///   - location: The file that holds the elements of `w`; nil if they are in the model.
+  static func product(_ weights: [Float], _ shape: [Int], in location: String? = nil) -> [UInt8] {
+    let bytes = weights.withUnsafeBytes { Array($0) }
+    let elements =
+      location.map {
+        field(13, field(1, "location") + field(2, $0)) + field(13, field(1, "length") + field(2, "\(bytes.count)"))
+          + field(14, 1)
+      } ?? field(9, bytes)
+    let weight = shape.flatMap { field(1, UInt64($0)) } + field(2, 1) + field(8, "w") + elements
+    let graph =
+      field(1, node("MatMul", ["x", "w"], "y")) + field(2, "graph") + field(5, weight)
+      + field(11, value("x", [1, shape[0]])) + field(12, value("y", [1, shape[1]]))
+    return field(1, 8) + field(7, graph) + field(8, field(1, "") + field(2, 17))
+  }
+
   /// `y = max(x, 0)` for a float32 input `x` of n rows of 3.
   static func flexible() -> [UInt8] {
     func value(_ name: String) -> [UInt8] {

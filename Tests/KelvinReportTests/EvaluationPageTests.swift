@@ -6,11 +6,11 @@ import Testing
   private static let evil = "<script>alert(1)</script>"
 
   private static func candidate(
-    _ name: String, _ quality: Double, seconds: Double, devices: String = "", isOnFront: Bool = false
+    _ name: String, _ quality: Double, cost: Double, devices: String = "", isOnFront: Bool = false
   ) -> EvaluationPage.BenchmarkCandidate {
     .init(
-      name: name, cells: ["\(quality)", "a to b", "—", "1 MiB", "—", "\(seconds) s", devices], quality: quality,
-      interval: quality - 0.05...quality + 0.05, seconds: seconds, isOnFront: isOnFront, isChosen: isOnFront,
+      name: name, cells: ["\(quality)", "a to b", "—", "1 MiB", "—", "\(cost) s", devices], quality: quality,
+      interval: quality - 0.05...quality + 0.05, cost: cost, isOnFront: isOnFront, isChosen: isOnFront,
       sections: [
         .table(
           title: "Each class", columns: ["Class", "Images"], rows: (0..<25).map { ["\(evil) \($0)", "\($0)"] }),
@@ -35,11 +35,11 @@ import Testing
   }
 
   @Test func emptyColumnIsOmitted() {
-    let bare = Self.page([Self.candidate("a", 0.5, seconds: 1)])
+    let bare = Self.page([Self.candidate("a", 0.5, cost: 1)])
     #expect(
       !bare.contains(">On<") && !bare.contains(">Memory<") && !bare.contains(">Top-5<") && bare.contains(">Warm<"))
     let placed = Self.page([
-      Self.candidate("a", 0.5, seconds: 1), Self.candidate("b", 0.6, seconds: 1, devices: "cpu"),
+      Self.candidate("a", 0.5, cost: 1), Self.candidate("b", 0.6, cost: 1, devices: "cpu"),
     ])
     #expect(placed.contains("<td data-label=\"On\"><div>—</div></td>"))
     #expect(placed.contains("<td data-label=\"On\"><div>cpu</div></td>"))
@@ -48,7 +48,7 @@ import Testing
   /// The first is on the front, whose line goes from its mark to the right: the name is beside it, not on it.
   @Test func nameDoesNotOverlapTheFrontLine() throws {
     let page = Self.page([
-      Self.candidate("fast", 0.5, seconds: 0.1, isOnFront: true), Self.candidate("slow", 0.5, seconds: 0.12),
+      Self.candidate("fast", 0.5, cost: 0.1, isOnFront: true), Self.candidate("slow", 0.5, cost: 0.12),
     ])
     let name = try #require(page.split(separator: "<text class=\"name\"").first { $0.contains(">slow</text>") })
     let y = try #require(name.split(separator: "\"").dropFirst(3).first.flatMap { Double($0) })
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test func foreignStringsAreEscaped() {
-    let page = Self.page([Self.candidate(Self.evil, 0.5, seconds: 1)])
+    let page = Self.page([Self.candidate(Self.evil, 0.5, cost: 1)])
     #expect(!page.contains("<script") && !page.contains("://") && page.contains("default-src 'none'"))
     #expect(page.contains("p\u{A0}=\u{A0}1.000"))
   }
@@ -67,8 +67,8 @@ import Testing
   @Test(.slow, .enabled(if: PageTool.hasPython && PageTool.hasChromium, "needs python3 and chromium"))
   func evaluationPagePassesTheBrowserCheck() throws {
     let page = Self.page([
-      Self.candidate("A_model_with_a_long_name_in_full_precision", 0.5, seconds: 0.1, devices: "cpu", isOnFront: true),
-      Self.candidate("B", 0.48, seconds: 0.2, devices: "cpu 80 %, vulkan:0 20 %"),
+      Self.candidate("A_model_with_a_long_name_in_full_precision", 0.5, cost: 0.1, devices: "cpu", isOnFront: true),
+      Self.candidate("B", 0.48, cost: 0.2, devices: "cpu 80 %, vulkan:0 20 %"),
     ])
     let checked = try PageTool.run("dev/page.py", "check", on: Array(page.utf8), suffix: ".html")
     #expect(checked.status == 0, "\(checked.output)")

@@ -18,7 +18,7 @@ extension Evaluation {
     let parts = contenders.indices.map { place in
       EvaluationPage.BenchmarkCandidate(
         name: names[place], cells: cells(of: place, costs[place], intervalWords(of: place)) + [costs[place].placement],
-        quality: quality(of: place), interval: interval(of: place), seconds: costs[place].time.inSeconds,
+        quality: quality(of: place), interval: interval(of: place), cost: costs[place].time.inSeconds,
         isOnFront: verdict?.front.contains(place) ?? false, isChosen: verdict?.chosen == place,
         sections: sections(on: place).map(\.reported), mistakes: worst(of: place))
     }

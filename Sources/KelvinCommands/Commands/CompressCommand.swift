@@ -14,7 +14,7 @@ struct CompressCommand: ParsableCommand, ModelCommand {
     discussion: """
       Example: kelvin compress MobileNetV2.mlpackage Small.mlpackage --data photos --budget 2.5MB
 
-      The model is an ML Program in an .mlpackage, and so is the copy. The forms of a weight:
+      The model is an ML Program in an .mlpackage or an ONNX model, and so is the copy. The forms of a weight:
         palette-N            indices of 1, 2, 3, 4, 6 or 8 bits into an optimal table
         palette-N-group-G    a table for each G channels
         palette-N-scaled     a table, and a scale for each channel
@@ -25,7 +25,8 @@ struct CompressCommand: ParsableCommand, ModelCommand {
         prune-50+palette-4   both; also with int8 and int4
         float16              for weights of float32
         original             as in the model
-      The copy needs iOS 16 for palette-1, -2, -4, -6 and -8, int8, prune-P and float16, else iOS 18.
+      An ML Program needs iOS 16 for palette-1, -2, -4, -6 and -8, int8, prune and float16, else iOS 18. An ONNX model \
+      takes float16, int8 (DequantizeLinear), and int4-block-32 for MatMul (MatMulNBits of ONNX Runtime).
 
       --budget and --max-loss choose a form for each weight. With --data the command measures how much each weight \
       changes the outputs, and runs the copy on all samples. They are labelled images as for 'evaluate', other images, \
@@ -35,10 +36,10 @@ struct CompressCommand: ParsableCommand, ModelCommand {
       Activations are not quantized; ONNX Runtime and coremltools have tools for that.
       """)
 
-  @Argument(help: "An .mlpackage folder with an ML Program.")
+  @Argument(help: "An .mlpackage folder with an ML Program, or an .onnx file.")
   var model: String
 
-  @Argument(help: "The .mlpackage folder to write, which must not exist.")
+  @Argument(help: "The .mlpackage folder or .onnx file to write, which must not exist.")
   var copy: String
 
   @Option(
@@ -74,6 +75,7 @@ struct CompressCommand: ParsableCommand, ModelCommand {
   @OptionGroup var fitting: CropOption
   @OptionGroup var units: UnitsOption
   @OptionGroup var options: ModelOptions
+  @OptionGroup var report: ReportOption
   @OptionGroup var output: OutputOptions
 
   private static func form(_ text: String) throws -> WeightForm {
@@ -101,6 +103,9 @@ struct CompressCommand: ParsableCommand, ModelCommand {
     guard count == 1 else {
       throw ValidationError("give one of --form, --forms, --budget and --max-loss\(count == 0 ? "" : ", not several")")
     }
+    if report.report != nil, data == nil {
+      throw ValidationError("--report needs --data, the samples that measure the copies")
+    }
     if maxLoss != nil, data == nil { throw ValidationError("--max-loss needs --data, the samples that measure it") }
   }
 
@@ -112,37 +117,80 @@ struct CompressCommand: ParsableCommand, ModelCommand {
     let compressor = try ModelCompressor(
       contentsOf: URL(filePath: model), allowsLinks: options.links.allowLinks)
     let search = try data.map { try self.search(compressor, $0) }
-    let chosen = try chosenForms(compressor, search)
+    let needsOptions = budget != nil || maxLoss != nil || report.report != nil
+    let options = needsOptions ? try self.options(compressor, search) : []
+    let chosen = try chosenForms(compressor, search, options)
     let outcome = try search.map { search in
       try Progress.during("measuring") { try Interrupts.cancelling { try await search.outcome(chosen) } }
     }
     let byteCount = try compressor.write(chosen, to: URL(filePath: copy))
-    let report = CompressionReport(compressor, chosen, byteCount: byteCount, outcome)
+    let result = CompressionReport(compressor, chosen, byteCount: byteCount, outcome, try search?.originalOutcome())
     if let saveForms { try LocalFile.write(Array(try jsonText(FormFile(compressor, chosen)).utf8), to: saveForms) }
-    if output.json { try printJSON(report) } else { Console.print(report.text(width: Console.width)) }
+    if let path = report.report, let search, let outcome {
+      try LocalFile.write(Array(try page(search, options, outcome).html().utf8), to: path)
+      Console.note("wrote \(path)")
+    }
+    if output.json { try printJSON(result) } else { Console.print(result.text(width: Console.width)) }
   }
 
-  private func chosenForms(_ compressor: ModelCompressor, _ search: CompressionSearch?) throws -> [WeightForm] {
-    if let form { return compressor.weights.map { _ in form } }
+  private func page(
+    _ search: CompressionSearch, _ options: [[CompressionChoice.Option]], _ outcome: CompressionSearch.Outcome
+  ) throws -> CompressionPage {
+    let progress = Progress("measuring other sizes")
+    defer { progress.finish() }
+    let candidates = search.compressor.candidates(system: ios)
+    var copies = try Interrupts.cancelling {
+      try await search.frontier(options, in: candidates) { progress.update($0) }
+    }
+    copies.removeAll { $0.forms == outcome.forms }
+    let place = copies.firstIndex { $0.byteCount > outcome.byteCount } ?? copies.endIndex
+    copies.insert(outcome, at: place)
+    return CompressionPage(
+      title: model.lastPathPart, weights: search.compressor.weights, original: try search.originalOutcome(),
+      copies: copies, chosen: place)
+  }
+
+  private static func known(_ compressor: ModelCompressor) -> String {
+    compressor.system == nil
+      ? "an ONNX model takes float16, int8, and int4-block-16, -32, -64 and so on for MatMul"
+      : "its weights may be too small, float16 already, or not divide into the form's parts"
+  }
+
+  private func chosenForms(
+    _ compressor: ModelCompressor, _ search: CompressionSearch?, _ options: [[CompressionChoice.Option]]
+  ) throws -> [WeightForm] {
+    if let form {
+      guard
+        form == .original
+          || compressor.weights.indices.contains(where: { compressor.codings(of: $0, in: [form])[0] != nil })
+      else {
+        throw InputError("no weight of '\(model.lastPathPart)' can have the form \(form); \(Self.known(compressor))")
+      }
+      return compressor.weights.map { _ in form }
+    }
     if let forms { return try FormFile(contentsOf: forms).forms(for: compressor, in: forms) }
-    let options = try options(compressor, search)
     guard let search, let maxLoss else {
       let limit = budget ?? 0
-      guard let found = try CompressionSearch.forms(of: compressor, options, in: candidates, budget: limit) else {
+      guard
+        let found = try CompressionSearch.forms(
+          of: compressor, options, in: compressor.candidates(system: ios), budget: limit)
+      else {
         throw InputError(
           "no copy has at most \(HumanReadable.bytes(limit)); the smallest forms take "
-            + "\(HumanReadable.bytes(try smallest(compressor)))")
+            + "\(HumanReadable.bytes(try smallest(compressor, options)))")
       }
       return found
     }
     return try smallestForms(compressor, search, options, maxLoss: maxLoss)
   }
 
-  /// The forms that a search tries.
-  private var candidates: [WeightForm] { WeightForm.candidates(system: ios) }
-
-  private func smallest(_ compressor: ModelCompressor) throws -> Int {
-    try compressor.byteCount(compressor.weights.map { _ in .palette(bits: 1) })
+  /// Returns the number of bytes of the copy with the smallest form of each weight.
+  private func smallest(
+    _ compressor: ModelCompressor, _ options: [[CompressionChoice.Option]]
+  ) throws -> Int {
+    let forms = compressor.candidates(system: ios) + [.original]
+    return try compressor.byteCount(
+      options.map { list in forms[list.indices.min { list[$0].byteCount < list[$1].byteCount } ?? forms.count - 1] })
   }
 
   private func options(
@@ -150,7 +198,7 @@ struct CompressCommand: ParsableCommand, ModelCommand {
   ) throws -> [[CompressionChoice.Option]] {
     let progress = Progress("trying forms")
     defer { progress.finish() }
-    let candidates = candidates
+    let candidates = compressor.candidates(system: ios)
     guard let search else { return CompressionSearch.options(of: compressor, candidates) { progress.update($0) } }
     return try Interrupts.cancelling { try await search.options(candidates) { progress.update($0) } }
   }
@@ -162,12 +210,15 @@ struct CompressCommand: ParsableCommand, ModelCommand {
   ) throws -> [WeightForm] {
     let progress = Progress("comparing sizes")
     defer { progress.finish() }
-    var (low, high) = (try smallest(compressor), compressor.byteCount)
+    var (low, high) = (try smallest(compressor, options), compressor.byteCount)
     var best = compressor.weights.map { _ in WeightForm.original }
     for step in 0..<7 {
       let middle = (low + high) / 2
       progress.update(Double(step) / 7, HumanReadable.bytes(middle))
-      guard let forms = try CompressionSearch.forms(of: compressor, options, in: candidates, budget: middle) else {
+      guard
+        let forms = try CompressionSearch.forms(
+          of: compressor, options, in: compressor.candidates(system: ios), budget: middle)
+      else {
         low = middle
         continue
       }

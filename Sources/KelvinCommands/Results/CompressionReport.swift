@@ -16,6 +16,11 @@ struct CompressionReport: Encodable {
   struct Measured: Encodable {
     /// For classifiers the mean Kullback-Leibler divergence in nats, else the mean relative squared error.
     let change: Double
+    /// The mean cosine of the outputs and the original's.
+    let cosine: Double
+    /// The median time of a prediction.
+    let seconds: Double
+    let secondsBefore: Double
     let agreeing: Int
     let samples: Int
     /// The samples whose class is a label of the model.
@@ -29,14 +34,21 @@ struct CompressionReport: Encodable {
   var version = 1
   let bytesBefore: Int
   let bytes: Int
+  /// The least version of iOS that reads the copy; nil for ONNX models.
+  let iOS: Int?
   let weights: [Weight]
   let measured: Measured?
+  private let hasTooFewSamples: Bool
+
+  private enum CodingKeys: CodingKey { case format, version, bytesBefore, bytes, iOS, weights, measured }
 
   init(
-    _ compressor: ModelCompressor, _ chosen: [WeightForm], byteCount: Int, _ outcome: CompressionSearch.Outcome?
+    _ compressor: ModelCompressor, _ chosen: [WeightForm], byteCount: Int, _ outcome: CompressionSearch.Outcome?,
+    _ original: CompressionSearch.Outcome?
   ) {
     bytesBefore = compressor.byteCount
     bytes = byteCount
+    iOS = compressor.system.map { max($0, chosen.map(\.system).max() ?? 16) }
     weights = compressor.weights.indices.map { index in
       let weight = compressor.weights[index]
       let coding = compressor.codings(of: index, in: [chosen[index]])[0]
@@ -45,9 +57,12 @@ struct CompressionReport: Encodable {
         bytesBefore: weight.byteCount, bytes: coding?.byteCount ?? weight.byteCount,
         relativeError: coding?.relativeError ?? 0)
     }
+    hasTooFewSamples = outcome?.accuracy?.hasTooFewSamples ?? false
     measured = outcome.map { outcome in
       Measured(
-        change: outcome.change, agreeing: outcome.agreement.count, samples: outcome.agreement.of,
+        change: outcome.change, cosine: outcome.cosine, seconds: outcome.time.inSeconds,
+        secondsBefore: original?.time.inSeconds ?? outcome.time.inSeconds, agreeing: outcome.agreement.count,
+        samples: outcome.agreement.of,
         labelled: outcome.accuracy?.count, right: outcome.accuracy?.copy, rightBefore: outcome.accuracy?.original,
         differenceInterval: outcome.accuracy.map { [$0.difference.lowerBound, $0.difference.upperBound] })
     }
@@ -70,6 +85,7 @@ struct CompressionReport: Encodable {
     var lines = [
       "", "size        \(HumanReadable.bytes(bytes)), \(share) % of \(HumanReadable.bytes(bytesBefore))",
     ]
+    if let iOS { lines.append("reads it    iOS \(iOS) and later") }
     if let measured {
       if let count = measured.labelled, let right = measured.right, let before = measured.rightBefore,
         let interval = measured.differenceInterval
@@ -77,12 +93,21 @@ struct CompressionReport: Encodable {
         let bounds = interval.map { HumanReadable.significant(100 * $0) }
         lines.append("right       \(right) of \(count), the original \(before)")
         lines.append("difference  \(bounds[0]) to \(bounds[1]) points (95 % interval)")
-        if interval[1] - interval[0] > 0.04 {
-          lines.append("            the images are too few for a difference of two points")
+        if hasTooFewSamples {
+          lines.append("            the samples are too few for a difference of two points")
         }
       }
-      lines.append("agreement   \(measured.agreeing) of \(measured.samples) labels are the original's")
-      lines.append("change      \(HumanReadable.significant(measured.change)) nats, mean divergence of the outputs")
+      if measured.samples > 0 {
+        lines.append("agreement   \(measured.agreeing) of \(measured.samples) labels are the original's")
+        lines.append("change      \(HumanReadable.significant(measured.change)) nats, mean divergence of the outputs")
+      } else {
+        lines.append(
+          "change      \(HumanReadable.significant(measured.change)), mean relative squared error of the outputs")
+      }
+      lines.append("cosine      \(HumanReadable.significant(measured.cosine)) of the outputs and the original's")
+      lines.append(
+        "time        \(HumanReadable.seconds(measured.seconds)) a prediction, the original "
+          + HumanReadable.seconds(measured.secondsBefore))
     }
     return table.text(width: width) + "\n" + lines.joined(separator: "\n")
   }

@@ -1,7 +1,7 @@
 import Glibc
 import KelvinBasics
 
-/// A chart of the quality of models against the time of an answer. Each model is marked by its number and name. A step
+/// A chart of the quality of models against their cost: the time of an answer, or the size. Each model is marked by its number and name. A step
 /// line connects the models on the Pareto front; all others are drawn faintly.
 enum ParetoChart {
   // Drawings have 360 by 250 units; the plot extends from (44, 14) to (346, 208).
@@ -12,7 +12,7 @@ enum ParetoChart {
   private static let (longestName, mostNamed) = (24, 5)
 
   static func section(of page: EvaluationPage) -> Markup {
-    let shown = page.candidates.enumerated().filter { $1.quality?.isFinite == true && $1.seconds.isFinite }
+    let shown = page.candidates.enumerated().filter { $1.quality?.isFinite == true && $1.cost.isFinite }
     guard shown.count > 1 else { return "" }
     let measure = page.columns.first ?? ""
     let axes = Axes(page, shown.map(\.element))
@@ -37,15 +37,15 @@ enum ParetoChart {
         """
     }
     return """
-      <section><h2>What accuracy costs</h2><p class="soft">\(measure) with its interval against the time of one answer. \
+      <section><h2>What accuracy costs</h2><p class="soft">\(measure) with its interval against \(page.cost.name). \
       \(page.isBetterWhenLarger ? "Higher" : "Lower") and further left is better; the line joins those that no other beats at \
       both.</p><figure class="chart pareto"><svg viewBox="0 0 360 250" role="img" \
-      aria-label="\(measure) against the time of one answer">\(axes.drawing)\(steps(front))\(marks)</svg></figure>
+      aria-label="\(measure) against \(page.cost.name)">\(axes.drawing)\(steps(front))\(marks)</svg></figure>
       <div class="key">\(key)</div></section>
       """
   }
 
-  /// Draws the step line: from each model of the front horizontally to the time of the next.
+  /// Draws the step line: from each model of the front horizontally to the cost of the next.
   private static func steps(_ front: [(x: Double, y: Double)]) -> Markup {
     guard let first = front.first else { return "" }
     let corners: [Markup] = front.dropFirst().map { "H\($0.x)V\($0.y)" }
@@ -61,19 +61,21 @@ enum ParetoChart {
     let ring: Markup = one.isChosen ? "<circle class=\"ring\" cx=\"\(at.x)\" cy=\"\(at.y)\" r=\"\(radius + 3)\"/>" : ""
     return """
       <g\(one.isOnFront ? "" : " class=\"beaten\"" as Markup)>\(reach)\(ring)<circle cx="\(at.x)" cy="\(at.y)" r="\(radius)">\
-      <title>\(one.name): \(one.cells.first ?? ""), \(HumanReadable.seconds(one.seconds))</title></circle>\
+      <title>\(one.name): \(one.cells.first ?? ""), \(axes.kind.text(one.cost))</title></circle>\
       <text x="\(at.x)" y="\(at.y + 3.5)" class="in" text-anchor="middle">\(number)</text>\(name)</g>
       """
   }
 
   private struct Axes {
-    let time: ChartAxis
+    let kind: EvaluationPage.Cost
+    let costs: ChartAxis
     let values: ClosedRange<Double>
     let step: Double
     let isShare: Bool
 
     init(_ page: EvaluationPage, _ shown: [EvaluationPage.BenchmarkCandidate]) {
-      time = ChartAxis(upTo: (shown.map(\.seconds).max() ?? 1) * 1.02, about: 4)
+      kind = page.cost
+      costs = ChartAxis(upTo: (shown.map(\.cost).max() ?? 1) * 1.02, about: 4)
       isShare = page.isShare
       let reached = shown.flatMap { one in
         [one.quality, one.interval?.lowerBound, one.interval?.upperBound].compactMap { $0 }.filter(\.isFinite)
@@ -85,7 +87,7 @@ enum ParetoChart {
     }
 
     func point(_ one: EvaluationPage.BenchmarkCandidate) -> (x: Double, y: Double) {
-      (time.position(one.seconds, from: left, length: right - left), y(one.quality ?? 0))
+      (costs.position(one.cost, from: left, length: right - left), y(one.quality ?? 0))
     }
 
     func y(_ value: Double) -> Double {
@@ -110,16 +112,16 @@ enum ParetoChart {
         <text x="\(left - 5)" y="\(y(level) + 3.5)" text-anchor="end">\(text(level))</text>
         """
       }
-      let columns: [Markup] = time.ticks.enumerated().map { number, tick in
-        let x = time.position(tick, from: left, length: right - left)
-        let anchor: Markup = number == time.ticks.count - 1 ? "end" : "middle"
+      let columns: [Markup] = costs.ticks.enumerated().map { number, tick in
+        let x = costs.position(tick, from: left, length: right - left)
+        let anchor: Markup = number == costs.ticks.count - 1 ? "end" : "middle"
         return """
-          <text x="\(x)" y="\(bottom + 15)" text-anchor="\(anchor)">\(HumanReadable.seconds(tick))</text>
+          <text x="\(x)" y="\(bottom + 15)" text-anchor="\(anchor)">\(kind.text(tick))</text>
           """
       }
       return """
         \(rows)<path d="M\(left) \(top)V\(bottom)H\(right)" class="axis"/>\(columns)\
-        <text x="\((left + right) / 2)" y="\(bottom + 31)" text-anchor="middle">time of one answer, warm</text>
+        <text x="\((left + right) / 2)" y="\(bottom + 31)" text-anchor="middle">\(kind.axis)</text>
         """
     }
   }
