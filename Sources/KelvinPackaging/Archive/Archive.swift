@@ -65,6 +65,11 @@ package enum Archive {
   }
 }
 
+extension Archive {
+  /// The endings of the archives that are written, the default first.
+  package static let endings = ArchiveKind.written.map(\.ending)
+}
+
 /// The kind of an archive.
 enum ArchiveKind: Equatable {
   case zip

@@ -56,7 +56,7 @@ package enum SigningKeys {
   ) throws(PackagingError) -> [UInt8] {
     if file.count == byteCount { return file }
     let text = String(decoding: file.prefix(4096), as: UTF8.self)
-    let found = text.contains("-----") ? pem(text, label) : KeyText.hexadecimal(text) ?? base64(text)
+    let found = text.contains("-----") ? pem(text, label) : KeyText.hexadecimal(text.utf8) ?? base64(text)
     if let found, found.count == byteCount { return found }
     if let found, found.count == head.count + byteCount, found.starts(with: head) {
       return Array(found.suffix(byteCount))
@@ -83,8 +83,8 @@ package enum SigningKeys {
 /// Keys as text.
 enum KeyText {
   /// Returns the bytes of hexadecimal digits; nil for other text. Space around them is ignored.
-  static func hexadecimal(_ text: String) -> [UInt8]? {
-    let digits = text.utf8.drop { $0 <= 0x20 }.reversed().drop { $0 <= 0x20 }.reversed()
+  static func hexadecimal(_ text: some Sequence<UInt8>) -> [UInt8]? {
+    let digits = Array(text.drop { $0 <= 0x20 }.reversed().drop { $0 <= 0x20 }.reversed())
     let values = digits.compactMap { digit -> UInt8? in
       switch digit {
       case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
@@ -95,6 +95,12 @@ enum KeyText {
     }
     guard values.count == digits.count, values.count % 2 == 0 else { return nil }
     return stride(from: 0, to: values.count, by: 2).map { values[$0] << 4 | values[$0 + 1] }
+  }
+
+  /// Returns bytes as lower-case hexadecimal digits.
+  static func digits(of bytes: some Sequence<UInt8>) -> [UInt8] {
+    let digits = Array("0123456789abcdef".utf8)
+    return bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
   }
 }
 
