@@ -281,6 +281,7 @@ let package = Package(
       "InterfaceTests", "KelvinGeneration", "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinHostOperations",
       "TestSupport"),
     test("KelvinCompressionTests", "KelvinCompression", "Kelvin", "KelvinBasics", "TestSupport"),
+    test("KelvinPackagingTests", "CKelvinCrypto", "KelvinPackaging", "Kelvin", "KelvinBasics", "TestSupport"),
     test("KelvinTextTests", "KelvinText", "Kelvin", "KelvinBasics", "TestSupport"),
     test(
       "KelvinGenerationTests", "KelvinGeneration", "Kelvin", "KelvinGraph", "KelvinHostOperations", "TestSupport"),
@@ -293,7 +294,7 @@ let package = Package(
         "KelvinBench", "KelvinDevices", "KelvinFeatures", "KelvinCoreML", "KelvinEngine", "KelvinGraph",
         "KelvinHostOperations", "KelvinImages", "KelvinImport", "KelvinIndex", "KelvinIsolation", "KelvinMeasurements",
         "KelvinONNX", "KelvinPasses", "KelvinPlanning", "KelvinProfiler", "KelvinReference", "KelvinRuntime",
-        "KelvinText", "KelvinThermal", "KelvinVision", "KelvinCollections",
+        "KelvinText", "KelvinThermal", "KelvinVision", "KelvinCollections", "KelvinPackaging",
       ],
       path: "Tests/FuzzTargets", exclude: ["Seeds"], swiftSettings: strict),
     test("FuzzTargetTests", "FuzzTargets", "TestSupport"),

@@ -34,6 +34,7 @@ package enum Archive {
       case .zip: try ZipReader(file).unpack(into: target)
       case .tar(let codec): try TarReader(file, codec).unpack(into: target)
       }
+      try target.synchronize()
     } catch {
       target.removeAll()
       throw error

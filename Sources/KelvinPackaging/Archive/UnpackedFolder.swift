@@ -116,9 +116,18 @@ final class UnpackedFolder {
         done += count
       }
     }
-    guard fsync(descriptor) == 0 || errno == EINVAL else { throw failed(path, errno) }
     isOpen = false
     guard close(descriptor) == 0 else { throw failed(path, errno) }
+  }
+
+  /// Waits until the files are on the disk. Called once for all of them, because an archive that is refused may have many.
+  func synchronize() throws(PackagingError) {
+    for (path, node) in nodes where !node.isFolder {
+      let descriptor = open(full(path).pathBytes, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+      guard descriptor >= 0 else { throw failed(path, errno) }
+      defer { close(descriptor) }
+      guard fsync(descriptor) == 0 || errno == EINVAL else { throw failed(path, errno) }
+    }
   }
 
   /// Removes everything that was unpacked.

@@ -51,7 +51,10 @@ struct ZipReader {
       let isLink = entry.fileType == Int(S_IFLNK)
       throw .refused(file.path, isLink ? "it is a symbolic link" : "it is a special file", entry: text)
     }
-    guard let name = try EntryName(entry.name, archive: file.path) else { return }
+    guard let name = try EntryName(entry.name, archive: file.path) else {
+      guard entry.name.last == UInt8(ascii: "/") else { throw damaged("it is a file without a name", text) }
+      return
+    }
     guard !name.isFolder else {
       guard entry.size == 0 else { throw damaged("a folder has contents", text) }
       return try target.makeFolder(name)

@@ -7,7 +7,7 @@ import KelvinBasics
 /// A header is followed by streams: the table of files, and then each file. A stream is a sequence of chunks, each
 /// encrypted on its own with AES-256-GCM and followed by its tag. The nonce of a chunk is its place, and the key belongs
 /// to this container alone.
-struct ModelContainer {
+package struct ModelContainer {
   static let magic = Array("KELVENC1".utf8)
   static let headerByteCount = 56
   static let tagByteCount = Int(KELVIN_TAG_SIZE)
@@ -38,8 +38,11 @@ struct ModelContainer {
   ///
   /// - Throws: `PackagingError` with code `malformed`, or `unsupported` for a later version.
   init(_ header: [UInt8], file: String) throws(PackagingError) {
-    guard header.count == Self.headerByteCount, Self.recognizes(header) else {
+    guard Self.recognizes(header) else {
       throw PackagingError(.malformed, "'\(file)' is not an encrypted model; 'kelvin encrypt' makes one")
+    }
+    guard header.count == Self.headerByteCount else {
+      throw PackagingError(.malformed, "'\(file)' is an encrypted model that was cut short; copy the file again")
     }
     let version = number(header[8..<12])
     guard version == 1 else {
@@ -80,14 +83,16 @@ struct ModelContainer {
   }
 
   /// A file in the container.
-  struct File {
+  package struct File {
     /// The path relative to the model; empty for the model itself.
     let path: String
     let byteCount: Int
+
+    package init(path: String, byteCount: Int) { (self.path, self.byteCount) = (path, byteCount) }
   }
 
   /// The table: the number of files, and for each the length of its path, the path and its size.
-  static func table(_ files: [File]) -> [UInt8] {
+  package static func table(_ files: [File]) -> [UInt8] {
     bytes(UInt32(files.count))
       + files.flatMap { file in
         bytes(UInt32(file.path.utf8.count)) + Array(file.path.utf8) + bytes(UInt64(file.byteCount))
@@ -97,7 +102,7 @@ struct ModelContainer {
   /// Reads a table, which has been authenticated.
   ///
   /// - Returns: nil for a table that is not valid.
-  static func files(_ table: [UInt8]) -> [File]? {
+  package static func files(_ table: [UInt8]) -> [File]? {
     var rest = table[...]
     func next(_ count: Int) -> ArraySlice<UInt8>? {
       guard rest.count >= count else { return nil }

@@ -72,7 +72,8 @@ package struct Publisher {
       manifest = try Manifest.read(old, at: nil)
     }
     let file = "\(release.name)-\(release.version).\(release.archive)"
-    let made = folder.appendingPath(".\(file).new-\(getpid()).\(release.archive)")
+    removeLeftovers()
+    let made = folder.appendingPath("\(Self.unfinished)\(file)")
     defer { unlink(made.pathBytes) }
     try Archive.write(release.model, to: made)
     let (digest, byteCount) = try Self.digest(made)
@@ -119,6 +120,20 @@ package struct Publisher {
       throw PackagingError(.signature, "the manifest in '\(folder)' is signed; give its key with --sign")
     }
     try ManifestSignatures(bytes).verify(manifest, key: try SigningKeys.publicKey(of: privateKey))
+  }
+
+  /// The beginning of the names of archives that are being written.
+  private static let unfinished = ".unfinished-"
+
+  /// Removes the archives of publishers that were killed. The lock is held.
+  private func removeLeftovers() {
+    guard let stream = opendir(folder.pathBytes) else { return }
+    defer { closedir(stream) }
+    while let entry = readdir(stream) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(pathBytes: $0.prefix { $0 != 0 }) }
+      let isManifest = name.hasPrefix(Self.manifestName) && name.contains(".writing-")
+      if name.hasPrefix(Self.unfinished) || isManifest { unlink(folder.appendingPath(name).pathBytes) }
+    }
   }
 
   private func write(_ document: [UInt8], replacing old: [UInt8]?) throws(PackagingError) {
