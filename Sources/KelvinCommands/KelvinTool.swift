@@ -44,7 +44,7 @@ struct KelvinTool: ParsableCommand {
     ComputeDevice.anticipate()
     ModelsOfProcess.keep()
     do {
-      var command = try parseAsRoot(Self.arguments)
+      var command = try parseAsRoot(PublishCommand.renamingVersion(Self.arguments))
       if (command as? any IsolatedCommand)?.isolation.isolate == true { Isolation.standard = .worker }
       KeyOptions.openEncryptedModels((command as? any KeyedCommand)?.key)
       try LimitOptions.bounding(command) { try command.run() }

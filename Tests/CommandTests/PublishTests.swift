@@ -58,6 +58,7 @@ import Testing
     (["--version", "1.2.0", "--sign", "/absent.pem"], 65, "/absent.pem"),
     (["--version", "1.2.0", "--sign", Kelvin.digits], 65, "Ed25519"),
     (["--version", "1.2.0", "--valid-for", "soon"], 64, "'soon'"),
+    (["--version=1.2.0", "--unknown"], 64, "--unknown"), (["--version"], 64, "Missing value"), ([], 64, "--version"),
   ]
 
   @Test(arguments: refusals.indices) func refusesWrongRequests(index: Int) {

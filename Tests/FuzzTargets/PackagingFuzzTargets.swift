@@ -18,7 +18,8 @@ extension FuzzTarget {
     },
     FuzzTarget(
       "unpack", PackagingError.self, longest: 4096,
-      seeds: Seeds.files(["archive.zip", "archive.tar", "archive.tar.gz", "archive.tar.zst"], in: "Tests/FuzzTargets/Seeds")
+      seeds: Seeds.files(
+        ["archive.zip", "archive.tar", "archive.tar.gz", "archive.tar.zst"], in: "Tests/FuzzTargets/Seeds")
     ) { bytes in
       let folder = MemoryFolder.path("unpack")
       defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -52,6 +53,9 @@ extension Seeds {
   }
 
   static var tables: [[UInt8]] {
-    [ModelContainer.table([("", 100), ("weights/weight.bin", 5000)].map { ModelContainer.File(path: $0.0, byteCount: $0.1) })]
+    [
+      ModelContainer.table(
+        [("", 100), ("weights/weight.bin", 5000)].map { ModelContainer.File(path: $0.0, byteCount: $0.1) })
+    ]
   }
 }

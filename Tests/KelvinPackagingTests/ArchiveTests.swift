@@ -97,7 +97,8 @@ import Testing
   }
 
   @Test(.enabled(if: Shell.hasTar, "needs tar and zstd")) func archivesOfTarAreUnpacked() throws {
-    for (option, name) in [("--zstd", "a.tar.zst"), ("-z", "a.tar.gz"), ("--format=v7", "a.tar"), ("-z -b 1", "b.tgz")] {
+    for (option, name) in [("--zstd", "a.tar.zst"), ("-z", "a.tar.gz"), ("--format=v7", "a.tar"), ("-z -b 1", "b.tgz")]
+    {
       let made = Shell.run("tar \(option) -cf '\(path(name))' -C '\(Self.package)/..' Digits.mlpackage")
       #expect(made.status == 0, "\(made.output)")
       try Archive.unpack(path(name), into: path("out-\(name)"))

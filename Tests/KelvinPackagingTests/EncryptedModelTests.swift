@@ -38,7 +38,8 @@ import Testing
     return try #require(model.prediction(from: input)[name]?.dictionaryValue)
   }
 
-  @Test(arguments: ["Digits.mlpackage", "Digits.onnx"]) func decryptedModelGivesEqualNumbers(model: String) async throws {
+  @Test(arguments: ["Digits.mlpackage", "Digits.onnx"]) func decryptedModelGivesEqualNumbers(model: String) async throws
+  {
     let (copy, _) = try encrypted(model)
     #expect(EncryptedModels.recognizes(copy) && !EncryptedModels.recognizes("\(Self.digits)/\(model)"))
     let asset = try ModelAsset(encrypted: URL(filePath: copy)) { try Self.key() }
@@ -96,7 +97,8 @@ import Testing
   @Test func wrongKeyAndDamageOfTheStartAreOneError() throws {
     let (_, bytes) = try encrypted()
     let wrong = failure(bytes, key: Data(2...33))
-    #expect(wrong?.code == .parameters && wrong?.description.contains("key does not match, or the file is damaged") == true)
+    #expect(
+      wrong?.code == .parameters && wrong?.description.contains("key does not match, or the file is damaged") == true)
     // The salt, and the first chunk.
     for place in [24, 40, 55, 56, 70] {
       var damaged = bytes
@@ -109,7 +111,8 @@ import Testing
   /// Every byte is authenticated: of the header, of each chunk and of each tag.
   @Test func eachChangedByteIsFound() throws {
     let (_, bytes) = try encrypted()
-    let places = Array(0..<200) + stride(from: 200, to: bytes.count, by: bytes.count / 150) + (bytes.count - 40..<bytes.count)
+    let places =
+      Array(0..<200) + stride(from: 200, to: bytes.count, by: bytes.count / 150) + (bytes.count - 40..<bytes.count)
     for place in Tier.sample(120, of: places) {
       var damaged = bytes
       damaged[place] ^= 1
@@ -230,7 +233,9 @@ import Testing
     var configuration = ModelConfiguration(computeUnits: .cpuOnly)
     configuration.isolation = .worker
     let asset = try ModelAsset(encrypted: URL(filePath: copy)) { try Self.key() }
-    let error = await #expect(throws: ModelError.self) { try await Model.load(asset: asset, configuration: configuration) }
+    let error = await #expect(throws: ModelError.self) {
+      try await Model.load(asset: asset, configuration: configuration)
+    }
     #expect(error?.code == .unsupported)
   }
 }

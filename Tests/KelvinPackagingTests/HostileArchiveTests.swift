@@ -48,7 +48,9 @@ import Testing
   }
 
   @Test func pathsInRecordsAreCheckedToo() {
-    for value in [Array("../x".utf8), Array("a\0b".utf8), Array("/x".utf8), [0xFF, 0x41], [UInt8](repeating: 65, count: 300)] {
+    for value in [
+      Array("../x".utf8), Array("a\0b".utf8), Array("/x".utf8), [0xFF, 0x41], [UInt8](repeating: 65, count: 300),
+    ] {
       var tar = TarFile()
       tar.addRecord("path", value)
       tar.add("good", [1])
@@ -98,7 +100,9 @@ import Testing
   }
 
   @Test func equalPathsAreRefused() {
-    for (first, second) in [("a", "a"), ("caf\u{E9}", "cafe\u{301}"), ("caf\u{E9}/x", "cafe\u{301}/y"), ("a", "a/b"), ("a/b", "a")] {
+    for (first, second) in [
+      ("a", "a"), ("caf\u{E9}", "cafe\u{301}"), ("caf\u{E9}/x", "cafe\u{301}/y"), ("a", "a/b"), ("a/b", "a"),
+    ] {
       var (tar, zip) = (TarFile(), ZIPFile())
       for name in [first, second] {
         tar.add(name, [1])
@@ -174,7 +178,7 @@ import Testing
   @Test(arguments: Archive.endings + ["tar"]) func truncatedArchivesAreErrors(ending: String) throws {
     let bytes = try Self.archive(ending)
     #expect(failure(bytes) == nil)
-    for count in stride(from: 1, to: bytes.count, by: ending == "tar" ? 128 : 3) {
+    for count in stride(from: 1, to: bytes.count, by: ending == "tar" ? 128 : Tier.isSlow ? 1 : 7) {
       let error = failure(Array(bytes.prefix(count)))
       #expect(error != nil, "\(count) of \(bytes.count) bytes")
       #expect([.malformed, .unsupported].contains(error?.code), "\(String(describing: error))")
@@ -188,7 +192,7 @@ import Testing
     let seed = UInt64.random(in: 0 ... .max)
     var random = SeededGenerator(seed: seed)
     var found = 0
-    for _ in 0..<Tier.trials(150, of: 3000) {
+    for _ in 0..<Tier.trials(40, of: 3000) {
       var damaged = bytes
       for _ in 0...random.index(below: 3) {
         damaged[random.index(below: damaged.count)] = UInt8(truncatingIfNeeded: random.next())
@@ -205,7 +209,7 @@ import Testing
       }
       Self.remove(path("out"))
     }
-    #expect(found > 10, "seed \(seed)")
+    #expect(found > 2, "seed \(seed)")
   }
 
   @Test func filesThatShareBytesAreRefused() {

@@ -47,8 +47,10 @@ import Testing
     ("version", #""1.2""#, "version"), ("version", #""01.2.0""#, "version"), ("version", #""1.2.0+x""#, "version"),
     ("version", #""1.2.-1""#, "version"), ("version", #""1.2.0-""#, "version"), ("version", #""1.2.0-01""#, "version"),
     ("version", #""1.2.0/../x""#, "version"), ("version", #""9999999999.0.0""#, "version"),
-    ("file", #""../x""#, "file"), ("file", #""/x""#, "file"), ("file", #""a/../../x""#, "file"), ("file", #""a//b""#, "file"),
-    ("file", #""""#, "file"), ("file", #""http://x/y""#, "file"), ("file", #""a\\b""#, "file"), ("file", #""a?b""#, "file"),
+    ("file", #""../x""#, "file"), ("file", #""/x""#, "file"), ("file", #""a/../../x""#, "file"),
+    ("file", #""a//b""#, "file"),
+    ("file", #""""#, "file"), ("file", #""http://x/y""#, "file"), ("file", #""a\\b""#, "file"),
+    ("file", #""a?b""#, "file"),
     ("file", #""a%2e%2e/b""#, "file"), ("file", #""a/.hidden""#, "file"), ("file", #""a/""#, "file"),
     ("sha256", #""12""#, "sha256"), ("sha256", "\"\(digest.uppercased())\"", "sha256"),
     ("bytes", "0", "bytes"), ("bytes", "-1", "bytes"), ("bytes", "1e30", "JSON"), ("bytes", "1.5", "JSON"),
@@ -102,7 +104,8 @@ import Testing
     #expect(try manifest.model("m").version.description == "1.1.0")
     #expect(try manifest.model("m", version: "3.0.0-beta").version.isPrerelease)
     for (version, code, part) in [
-      ("2.0.0", PackagingError.Code.unsupported, "needs Kelvin 1000.0.0"), ("4.0.0", .absent, "1.1.0"), ("x", .absent, "1.1.0"),
+      ("2.0.0", PackagingError.Code.unsupported, "needs Kelvin 1000.0.0"), ("4.0.0", .absent, "1.1.0"),
+      ("x", .absent, "1.1.0"),
     ] {
       let error = #expect(throws: PackagingError.self) { try manifest.model("m", version: version) }
       #expect(error?.code == code && error?.description.contains(part) == true, "\(String(describing: error))")
@@ -177,7 +180,8 @@ import Testing
     let key = [UInt8](100..<132)
     let digits = key.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     let base64 = Data(key).base64EncodedString()
-    let document = Data([0x30, 0x2A, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x03, 0x21, 0x00] + key).base64EncodedString()
+    let document = Data([0x30, 0x2A, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x03, 0x21, 0x00] + key)
+      .base64EncodedString()
     for text in [
       digits, " \(digits.uppercased())\n", base64, "\(base64)\n", document,
       "-----BEGIN PUBLIC KEY-----\n\(document)\n-----END PUBLIC KEY-----\n",

@@ -23,6 +23,7 @@ struct PublishCommand: ParsableCommand, LimitedCommand {
   var to: String
 
   @Option(
+    name: [.customLong("version"), .customLong(modelVersion)],
     help: ArgumentHelp("The version of the model: 1.2.0, or 1.2.0-beta.1.", valueName: "version"),
     transform: Self.version)
   var version: SemanticVersion
@@ -39,7 +40,9 @@ struct PublishCommand: ParsableCommand, LimitedCommand {
   var sign: String?
 
   @Option(
-    help: ArgumentHelp("The kind of archive: \(Archive.endings.joined(separator: ", ")).", valueName: "kind"),
+    help: ArgumentHelp(
+      "The kind of archive: \(Archive.endings.joined(separator: ", ")). (default: \(Archive.endings[0]))",
+      valueName: "kind"),
     transform: Self.archive)
   var archive: String = Archive.endings[0]
 
@@ -57,6 +60,18 @@ struct PublishCommand: ParsableCommand, LimitedCommand {
   @OptionGroup var links: LinksOption
   @OptionGroup var limits: LimitOptions
   @OptionGroup var output: OutputOptions
+
+  private static let modelVersion = "model-version"
+
+  /// Returns the arguments of the program with the other name of `--version` for this command. If a command line is
+  /// wrong, the parser takes `--version` as the request for the version of Kelvin, and hides the error.
+  static func renamingVersion(_ arguments: [String]) -> [String] {
+    guard arguments.first == configuration.commandName else { return arguments }
+    return arguments.map { argument in
+      argument == "--version" || argument.hasPrefix("--version=")
+        ? "--\(modelVersion)\(argument.dropFirst("--version".count))" : argument
+    }
+  }
 
   private static func version(_ text: String) throws -> SemanticVersion {
     guard let version = SemanticVersion(text) else {

@@ -111,7 +111,8 @@ struct ModelParts {
       guard file.utf8.starts(with: prefix.utf8) || !model.utf8.contains(UInt8(ascii: "/")) else {
         throw ModelError(.unsupported, "'\(path)' has the file '\(file)' outside of the model's folder; move it there")
       }
-      let relative = model.utf8.contains(UInt8(ascii: "/")) ? String(Substring(file.utf8.dropFirst(prefix.utf8.count))) : file
+      let relative =
+        model.utf8.contains(UInt8(ascii: "/")) ? String(Substring(file.utf8.dropFirst(prefix.utf8.count))) : file
       all.append((relative, bytes))
     }
     self.all = all

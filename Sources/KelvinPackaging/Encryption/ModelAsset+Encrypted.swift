@@ -24,7 +24,9 @@ extension ModelAsset {
     do throws(PackagingError) {
       let file = try PackagingError.wrapping { () throws(FileError) in try OpenFile(url.relativePath) }
       let reader = try ContainerReader(file) { () throws(PackagingError) in
-        do { return try key() } catch {
+        do { return try key() } catch let error as ModelError {
+          throw PackagingError(.key, error.description)
+        } catch {
           throw PackagingError(.key, "the key of '\(url.relativePath)' is not available: \(error)")
         }
       }
