@@ -53,7 +53,7 @@ struct PublishCommand: ParsableCommand, LimitedCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The manifest is refused after this time, so that nobody can pass off an old one as new: 30d.",
+      "The manifest is refused after this time, so that an old one does not pass for the newest: 30d.",
       valueName: "time"), transform: TimeSpan.seconds)
   var validFor: Double?
 
