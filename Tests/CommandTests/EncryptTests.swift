@@ -53,7 +53,7 @@ import Testing
       ([], 65 as Int32, "is an encrypted model; give its key"), (["--key-file", wrong], 65, "the key does not match"),
       (["--key-file", short], 65, "expected a key of 32 bytes"), (["--key-file", "/absent"], 65, "/absent"),
       (["--key-env", "ABSENT_KEY"], 65, "no variable 'ABSENT_KEY'"), (["--key-fd", "77"], 65, "file descriptor 77"),
-      (["--key-fd", "-1"], 64, "not a file descriptor"), (["--key-file", wrong, "--key-env", "X"], 64, "not several"),
+      (["--key-fd=-1"], 64, "not a file descriptor"), (["--key-file", wrong, "--key-env", "X"], 64, "not several"),
       (["--key-file", key, "--isolate"], 65, "isolat"),
     ] {
       let result = Kelvin.run(classify + arguments)
