@@ -7,7 +7,7 @@ import KelvinPackaging
 extension FuzzTarget {
   /// Archives, manifests and encrypted models from others.
   static let packaging = [
-    FuzzTarget("manifest", PackagingError.self, .json, longest: 2048, seeds: Seeds.document("manifest.json")) { bytes in
+    FuzzTarget("published", PackagingError.self, .json, longest: 2048, seeds: Seeds.document("manifest.json")) { bytes in
       for model in try Manifest.read(Array(bytes), at: nil).models {
         let isOutside = model.file.hasPrefix("/") || model.file.split(separator: "/").contains("..")
         precondition(!isOutside && !model.name.contains("/"), model.file)
@@ -37,7 +37,7 @@ extension FuzzTarget {
       _ = try ModelAsset(encrypted: URL(filePath: file)) { try ModelKey(Data(Seeds.privateKey)) }
     },
     // The table of files, as if the writer of the file knew the key.
-    FuzzTarget("table", PackagingError.self, longest: 256, seeds: Seeds.tables) { bytes in
+    FuzzTarget("contents", PackagingError.self, longest: 256, seeds: Seeds.tables) { bytes in
       guard let files = ModelContainer.files(Array(bytes)) else { throw PackagingError(.malformed, "not a table") }
       precondition(ModelContainer.table(files) == Array(bytes))
     },
