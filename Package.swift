@@ -90,6 +90,7 @@ let package = Package(
     .library(name: "KelvinText", targets: ["KelvinText"]),
     .library(name: "KelvinGeneration", targets: ["KelvinGeneration"]),
     .library(name: "KelvinCompression", targets: ["KelvinCompression"]),
+    .library(name: "KelvinPackaging", targets: ["KelvinPackaging"]),
   ]
     + (isFuzzing
       ? []
@@ -111,6 +112,8 @@ let package = Package(
     // OpenSSL's SHA-256 is linked into the program, because loading its library would take longer than all hashing of a
     // warm start. zlib's code is small.
     c("CKelvinSupport", linking: ":libcrypto.a", ":libz.a"),
+    c("CKelvinCrypto", linking: ":libcrypto.a"),
+    c("CKelvinCodecs", linking: ":libz.a"),
     c("CKelvinShaders"),
     c("CKelvin"),
     swift("KelvinBasics"),
@@ -177,13 +180,16 @@ let package = Package(
     swift("KelvinGeneration", "KelvinBasics", "Kelvin"),
     swift(
       "KelvinCompression", "KelvinBasics", "KelvinGraph", "KelvinEvaluation", "KelvinImport", "KelvinReport", "Kelvin"),
+    swift(
+      "KelvinPackaging", "CKelvinCodecs", "CKelvinCrypto", "CKelvinSupport", "KelvinBasics", "KelvinGraph",
+      "KelvinFeatures", "KelvinImport", "Kelvin"),
     swift("KelvinC", "CKelvin", "KelvinBasics", "KelvinImages", "Kelvin", "KelvinMeasuring"),
     .target(
       name: "KelvinCLibrary", dependencies: ["KelvinC"] + locks, swiftSettings: strict, linkerSettings: shared),
     swift(
       "KelvinCommands", "KelvinBasics", "KelvinConformance", "Kelvin", "KelvinMeasuring", "KelvinTables",
       "KelvinVision", "KelvinCollections", "KelvinText", "KelvinGeneration", "KelvinCompression",
-      argumentParser),
+      "KelvinPackaging", argumentParser),
     .target(name: "CMutexForTSan", path: "Tests/CMutexForTSan"),
     .target(name: "CFakeNVML", path: "Tests/CFakeNVML"),
     .target(name: "CFaultyDrivers", dependencies: ["CKelvinSupport"], path: "Tests/CFaultyDrivers"),
@@ -278,6 +284,7 @@ let package = Package(
     test(
       "KelvinCompressionTests", "KelvinCompression", "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinReference",
       "TestSupport"),
+    test("KelvinPackagingTests", "CKelvinCrypto", "KelvinPackaging", "Kelvin", "KelvinBasics", "TestSupport"),
     test("KelvinTextTests", "KelvinText", "Kelvin", "KelvinBasics", "TestSupport"),
     test(
       "KelvinGenerationTests", "KelvinGeneration", "Kelvin", "KelvinGraph", "KelvinHostOperations", "TestSupport"),
@@ -290,7 +297,7 @@ let package = Package(
         "KelvinBench", "KelvinDevices", "KelvinFeatures", "KelvinCoreML", "KelvinEngine", "KelvinGraph",
         "KelvinHostOperations", "KelvinImages", "KelvinImport", "KelvinIndex", "KelvinIsolation", "KelvinMeasurements",
         "KelvinONNX", "KelvinPasses", "KelvinPlanning", "KelvinProfiler", "KelvinReference", "KelvinRuntime",
-        "KelvinText", "KelvinThermal", "KelvinVision", "KelvinCollections",
+        "KelvinText", "KelvinThermal", "KelvinVision", "KelvinCollections", "KelvinPackaging",
       ],
       path: "Tests/FuzzTargets", exclude: ["Seeds"], swiftSettings: strict),
     test("FuzzTargetTests", "FuzzTargets", "TestSupport"),

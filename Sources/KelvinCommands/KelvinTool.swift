@@ -21,7 +21,8 @@ struct KelvinTool: ParsableCommand {
       DevicesCommand.self, InspectCommand.self, PredictCommand.self, ClassifyCommand.self, SegmentCommand.self,
       DetectCommand.self, PoseCommand.self, IndexCommand.self, SearchCommand.self, CategoriesCommand.self,
       EvaluateCommand.self, AnswerCommand.self, EmbedCommand.self, UseCommand.self, GenerateCommand.self,
-      CompressCommand.self, PlanCommand.self, ProfileCommand.self, BenchCommand.self, AdviseCommand.self,
+      CompressCommand.self, EncryptCommand.self, PublishCommand.self, PlanCommand.self, ProfileCommand.self,
+      BenchCommand.self, AdviseCommand.self,
       ReportCommand.self, OperatorsCommand.self, StartCommand.self, BackgroundLoadCommand.self,
     ])
 
@@ -43,8 +44,9 @@ struct KelvinTool: ParsableCommand {
     ComputeDevice.anticipate()
     ModelsOfProcess.keep()
     do {
-      var command = try parseAsRoot(Self.arguments)
+      var command = try parseAsRoot(PublishCommand.renamingVersion(Self.arguments))
       if (command as? any IsolatedCommand)?.isolation.isolate == true { Isolation.standard = .worker }
+      KeyOptions.openEncryptedModels((command as? any KeyedCommand)?.key)
       try LimitOptions.bounding(command) { try command.run() }
     } catch {
       reportDevices()

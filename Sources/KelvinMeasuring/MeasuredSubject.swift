@@ -29,6 +29,11 @@ struct MeasuredSubject {
     var options = try configuration.options()
     let file = try ReadModel(
       contentsOf: url, allowsLinks: configuration.allowsLinks, isolation: configuration.isolation)
+    guard !file.isConfidential else {
+      throw ModelError(
+        .unsupported,
+        "'\(url.relativePath)' is encrypted, and measurements keep results on the disk; measure the original model")
+    }
     try options.takeSample(input, seed: seed, of: file)
     if !isSampled { options.sample = nil }
     let began = ContinuousClock.now

@@ -94,6 +94,7 @@ LOADED = [
     ("OpenBLAS", "BSD-3-Clause", "products of matrices on the CPU"),
     ("libvips", "LGPL-2.1-or-later", "decoding and encoding of image files"),
     ("SQLite", "blessing", "the photo index"),
+    ("Zstandard", "BSD-3-Clause", "archives of models"),
     ("Vulkan loader", "Apache-2.0", "the devices vulkan:N"),
     ("OpenCL loader", "BSD-2-Clause", "the devices opencl:N"),
     ("NVML", "LicenseRef-NVIDIA", "temperatures and power of NVIDIA cards"),

@@ -108,6 +108,7 @@ public final class Model: Sendable {
   private init(
     _ file: ReadModel, _ configuration: ModelConfiguration, _ observer: CompiledModel.Observer, _ budget: WorkBudget?
   ) throws(ModelError) {
+    let configuration = configuration.storing(file)
     let options = try configuration.options()
     let limit = configuration.optimizationHints.specializationLimit
     let planned: PlannedModel

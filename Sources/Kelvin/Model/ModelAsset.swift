@@ -17,7 +17,9 @@ public struct ModelAsset: Hashable, Sendable {
   /// Whether links among the model's files are followed. See `ModelConfiguration.allowsLinks`.
   public private(set) var allowsLinks: Bool
   /// The process in which the model is read first. See `ModelConfiguration.isolation`.
-  public private(set) var isolation: Isolation
+  public internal(set) var isolation: Isolation
+  /// Whether nothing of the model may be stored between runs. Its configuration then has no effect on the cache.
+  package let isConfidential: Bool
   let memory: Memory?
 
   /// Creates an asset for a model file or package. Does not read it.
@@ -25,6 +27,7 @@ public struct ModelAsset: Hashable, Sendable {
     self.url = url
     self.allowsLinks = allowsLinks
     self.isolation = isolation
+    isConfidential = false
     memory = nil
   }
 
@@ -42,9 +45,24 @@ public struct ModelAsset: Hashable, Sendable {
     url = URL(filePath: MemoryFiles.modelPath)
     allowsLinks = false
     isolation = .standard
+    isConfidential = false
     memory = Memory(
       specification: specification,
       files: Dictionary(blobMapping.map { ($0.relativePath, $1) }) { first, _ in first })
+  }
+
+  /// Creates an asset for a model in memory of which nothing may be stored.
+  ///
+  /// - Parameters:
+  ///   - specification: as for `init(specification:blobMapping:)`.
+  ///   - files: the files that the model refers to, by their paths relative to the model.
+  ///   - url: the place that the model comes from.
+  package init(confidential specification: Data, files: [String: Data], from url: URL) {
+    self.url = url
+    allowsLinks = false
+    isolation = .standard
+    isConfidential = true
+    memory = Memory(specification: specification, files: files)
   }
 
   /// The description of the model's default function.

@@ -56,6 +56,13 @@ extension ModelConfiguration {
     return options
   }
 
+  /// Returns the configuration for a model: without the cache if nothing of the model may be stored.
+  func storing(_ file: ReadModel) -> ModelConfiguration {
+    var configuration = self
+    if file.isConfidential { configuration.usesCache = false }
+    return configuration
+  }
+
   /// The budget of loading; the current task's budget if the configuration sets no limits.
   var budget: WorkBudget? { limits == .init() ? .current : WorkBudget(limits) }
 

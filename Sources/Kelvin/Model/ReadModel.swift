@@ -1,5 +1,5 @@
 package import FoundationEssentials
-import KelvinBasics
+package import KelvinBasics
 import KelvinEngine
 package import KelvinFeatures
 package import KelvinGraph
@@ -10,6 +10,8 @@ package struct ReadModel: Sendable {
   /// The model's location.
   package let url: URL
   package let program: ModelProgram
+  /// Whether nothing of the model may be stored between runs.
+  package let isConfidential: Bool
 
   /// - Parameters:
   ///   - allowsLinks: whether links among the model's files are followed.
@@ -27,8 +29,9 @@ package struct ReadModel: Sendable {
   }
 
   /// - Throws: `ModelError` as `init(contentsOf:allowsLinks:)` does.
-  init(_ asset: ModelAsset, _ budget: WorkBudget? = .current) throws(ModelError) {
-    url = asset.url
+  package init(_ asset: ModelAsset, _ budget: WorkBudget? = .current) throws(ModelError) {
+    let asset = try asset.resolved()
+    (url, isConfidential) = (asset.url, asset.isConfidential)
     program = try ModelError.wrapping(within: budget) {
       guard let memory = asset.memory else {
         return try readModel(

@@ -30,7 +30,7 @@ extension ComputePlan {
     _ file: ReadModel, configuration: ModelConfiguration, trial: Trial? = nil,
     input: DictionaryFeatureProvider? = nil, seed: UInt64 = 0
   ) throws(ModelError) {
-    var options = try configuration.options()
+    var options = try configuration.storing(file).options()
     try options.takeSample(input, seed: seed, of: file)
     let settled = options
     let budget = try configuration.powerBudget()

@@ -5,7 +5,7 @@ import Kelvin
 import KelvinBasics
 import KelvinGeneration
 
-struct GenerateCommand: ParsableCommand, LimitedCommand, IsolatedCommand {
+struct GenerateCommand: ParsableCommand, LimitedCommand, IsolatedCommand, KeyedCommand {
   static let configuration = CommandConfiguration(
     commandName: "generate",
     abstract: "Write a Swift class for a model, with a property for each input and output.",
@@ -56,6 +56,7 @@ struct GenerateCommand: ParsableCommand, LimitedCommand, IsolatedCommand {
   var output: String?
 
   @OptionGroup var links: LinksOption
+  @OptionGroup var key: KeyOptions
   @OptionGroup var isolation: IsolationOption
   @OptionGroup var limits: LimitOptions
 

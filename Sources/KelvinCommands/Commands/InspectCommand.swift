@@ -2,7 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import Kelvin
 
-struct InspectCommand: ParsableCommand, LimitedCommand, IsolatedCommand {
+struct InspectCommand: ParsableCommand, LimitedCommand, IsolatedCommand, KeyedCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
     abstract: "Show a model file's inputs, outputs, labels and operations, and what Kelvin does not support.",
@@ -14,6 +14,7 @@ struct InspectCommand: ParsableCommand, LimitedCommand, IsolatedCommand {
   @Flag(help: "Print only each function's graph after the passes, one line per node.")
   var graph = false
 
+  @OptionGroup var key: KeyOptions
   @OptionGroup var isolation: IsolationOption
   @OptionGroup var limits: LimitOptions
   @OptionGroup var passes: PassOption

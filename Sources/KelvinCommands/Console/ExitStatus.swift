@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import Kelvin
+import KelvinPackaging
 import KelvinVision
 
 /// The exit codes of the program. The numbers are part of the command line's contract.
@@ -55,6 +56,7 @@ struct ExitStatus {
         error.code == .decoderMissing || error.code == .encodingFailed ? .internalFault : .badData
       case let error as ModelError: Self.code(error.fault)
       case let error as PhotoIndexError: Self.code(error.code)
+      case let error as PackagingError: Self.code(error.modelError.fault)
       default:
         if KelvinTool.exitCode(for: error) == .validationFailure { .usage } else { .internalFault }
       }

@@ -50,7 +50,7 @@ protocol LimitedCommand {
 }
 
 /// A command with model options, which include limits.
-protocol ModelCommand: LimitedCommand, IsolatedCommand {
+protocol ModelCommand: LimitedCommand, IsolatedCommand, KeyedCommand {
   var options: ModelOptions { get }
 }
 

@@ -115,6 +115,7 @@ struct ModelOptions: ParsableArguments {
       """)
   var noCanary = false
 
+  @OptionGroup var key: KeyOptions
   @OptionGroup var isolation: IsolationOption
   @OptionGroup var limits: LimitOptions
 
