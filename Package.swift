@@ -90,6 +90,7 @@ let package = Package(
     .library(name: "KelvinText", targets: ["KelvinText"]),
     .library(name: "KelvinGeneration", targets: ["KelvinGeneration"]),
     .library(name: "KelvinCompression", targets: ["KelvinCompression"]),
+    .library(name: "KelvinStore", targets: ["KelvinStore"]),
   ]
     + (isFuzzing
       ? []
@@ -112,6 +113,7 @@ let package = Package(
     // warm start. zlib's code is small.
     c("CKelvinSupport", linking: ":libcrypto.a", ":libz.a"),
     c("CKelvinShaders"),
+    c("CKelvinTransfer"),
     c("CKelvin"),
     swift("KelvinBasics"),
     swift("KelvinIsolation", "CKelvinSupport", "KelvinBasics"),
@@ -176,13 +178,17 @@ let package = Package(
     swift("KelvinText", "KelvinBasics", "KelvinHostOperations", "Kelvin"),
     swift("KelvinGeneration", "KelvinBasics", "Kelvin"),
     swift("KelvinCompression", "KelvinBasics", "KelvinGraph", "KelvinEvaluation", "KelvinImport", "Kelvin"),
+    swift("KelvinPackaging"),
+    swift(
+      "KelvinStore", "CKelvinSupport", "CKelvinTransfer", "KelvinBasics", "KelvinFeatures", "KelvinDevices",
+      "KelvinRuntime", "KelvinEngine", "Kelvin", "KelvinPackaging"),
     swift("KelvinC", "CKelvin", "KelvinBasics", "KelvinImages", "Kelvin", "KelvinMeasuring"),
     .target(
       name: "KelvinCLibrary", dependencies: ["KelvinC"] + locks, swiftSettings: strict, linkerSettings: shared),
     swift(
       "KelvinCommands", "KelvinBasics", "KelvinConformance", "Kelvin", "KelvinMeasuring", "KelvinTables",
       "KelvinVision", "KelvinCollections", "KelvinText", "KelvinGeneration", "KelvinCompression",
-      argumentParser),
+      "KelvinStore", argumentParser),
     .target(name: "CMutexForTSan", path: "Tests/CMutexForTSan"),
     .target(name: "CFakeNVML", path: "Tests/CFakeNVML"),
     .target(name: "CFaultyDrivers", dependencies: ["CKelvinSupport"], path: "Tests/CFaultyDrivers"),

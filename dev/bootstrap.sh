@@ -13,6 +13,7 @@ packages=(
   zlib1g-dev               # archives and label maps: DEFLATE, linked into the program
   libvips42                # images
   libsqlite3-0             # indexes of images
+  libcurl4                 # downloads of models
 )
 # Software drivers, if there is no GPU with a usable driver.
 if ! compgen -G '/dev/dri/renderD*' > /dev/null && ! [ -e /dev/nvidia0 ]; then

@@ -16,7 +16,7 @@ symbols=$(mktemp -d)
 trap 'rm -rf "$symbols"' EXIT
 mkdir -p "$output"
 
-modules=(Kelvin KelvinMeasuring KelvinTables KelvinVision KelvinCollections KelvinText KelvinGeneration KelvinCompression)
+modules=(Kelvin KelvinMeasuring KelvinTables KelvinVision KelvinCollections KelvinText KelvinGeneration KelvinCompression KelvinStore)
 maps=()
 for map in "$build"/*.build/module.modulemap; do maps+=(-Xcc "-fmodule-map-file=$map"); done
 extract() {  # module, options

@@ -25,7 +25,7 @@ struct CompressCommand: ParsableCommand, ModelCommand {
       Activations are not quantized; ONNX Runtime and coremltools have tools for that.
       """)
 
-  @Argument(help: "An .mlpackage folder with an ML Program.")
+  @Argument(help: "An .mlpackage folder with an ML Program.", transform: ModelArgument.path)
   var model: String
 
   @Argument(help: "The .mlpackage folder to write, which must not exist.")
