@@ -203,6 +203,9 @@ let package = Package(
       ],
       path: "Tests/TestSupport", swiftSettings: strict),
     .target(
+      name: "FaultyServer", dependencies: ["TestSupport"], path: "Tests/FaultyServer", exclude: ["server.py"],
+      swiftSettings: strict),
+    .target(
       name: "GraphParsing", dependencies: ["KelvinGraph"], path: "Tests/GraphParsing", swiftSettings: strict),
     .target(
       name: "ConformanceChecks", dependencies: ["KelvinBasics", "KelvinGraph", "KelvinDevices", "KelvinConformance"],
@@ -281,6 +284,7 @@ let package = Package(
       "InterfaceTests", "KelvinGeneration", "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinHostOperations",
       "TestSupport"),
     test("KelvinCompressionTests", "KelvinCompression", "Kelvin", "KelvinBasics", "TestSupport"),
+    test("KelvinStoreTests", "FaultyServer", "KelvinStore", "Kelvin", "TestSupport"),
     test("KelvinTextTests", "KelvinText", "Kelvin", "KelvinBasics", "TestSupport"),
     test(
       "KelvinGenerationTests", "KelvinGeneration", "Kelvin", "KelvinGraph", "KelvinHostOperations", "TestSupport"),
@@ -297,7 +301,7 @@ let package = Package(
       ],
       path: "Tests/FuzzTargets", exclude: ["Seeds"], swiftSettings: strict),
     test("FuzzTargetTests", "FuzzTargets", "TestSupport"),
-    test("CommandTests", "KelvinBasics", "KelvinImages", "TestSupport"),
+    test("CommandTests", "FaultyServer", "KelvinBasics", "KelvinImages", "TestSupport"),
   ],
   cLanguageStandard: .gnu2x
 )

@@ -287,7 +287,7 @@ extension ModelStore {
     let arrival = try Arrival(part, address, as: request.name, in: staging.path)
     let record = VersionRecord(
       model: arrival.model, source: address.source, sha256: outcome.sha256, byteCount: arrival.byteCount,
-      tags: request.tags, arrival: Double(time(nil)), validators: outcome.validators, signer: request.signer)
+      tags: request.tags, arrival: Date().timeIntervalSince1970, validators: outcome.validators, signer: request.signer)
     let (model, isNew, removed) = try install(
       staging, as: request.name, version: request.version ?? Self.version(outcome.sha256), record)
     return FetchedModel(

@@ -6,8 +6,8 @@ import Testing
 @Suite struct PageTests {
   @Test(arguments: [
     "", "devices", "inspect", "predict", "classify", "segment", "detect", "pose", "index", "search",
-    "categories", "evaluate", "answer", "embed", "use", "generate", "compress", "plan", "profile", "bench", "advise",
-    "operators",
+    "categories", "evaluate", "answer", "embed", "use", "generate", "compress", "fetch", "models", "plan", "profile",
+    "bench", "advise", "operators",
   ])
   func helpMatchesTheGoldenFile(command: String) {
     let result = Kelvin.run(

@@ -19,36 +19,35 @@ package final class FaultyServer: Sendable {
   /// The port; 0 if the server did not start.
   package let port: Int
   private let process: pid_t
-  /// The writing end of its standard input.
-  private let input: Int32
+  /// Its standard input and output.
+  private let connection: Int32
   private let isStopped = Atomic(false)
 
   package static let isAvailable = PageTool.hasPython
   package static let reason = "needs python3, which runs the server"
 
   package init() {
-    var (stdin, stdout): ([Int32], [Int32]) = ([0, 0], [0, 0])
-    guard pipe2(&stdin, O_CLOEXEC) == 0, pipe2(&stdout, O_CLOEXEC) == 0 else {
-      (process, input, port) = (0, -1, 0)
+    var ends: [Int32] = [0, 0]
+    let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+    guard socketpair(AF_UNIX, type, 0, &ends) == 0 else {
+      (process, connection, port) = (0, -1, 0)
       return
     }
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_adddup2(&actions, stdin[0], 0)
-    posix_spawn_file_actions_adddup2(&actions, stdout[1], 1)
+    posix_spawn_file_actions_adddup2(&actions, ends[1], 0)
+    posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
     let words = ["python3", "\(PageTool.root)/Tests/FaultyServer/server.py", folder.path]
     var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
     defer { for argument in arguments { free(argument) } }
     var process: pid_t = 0
     posix_spawnp(&process, "python3", &actions, nil, &arguments, environ)
-    close(stdin[0])
-    close(stdout[1])
+    close(ends[1])
     var line: [UInt8] = []
     var byte: UInt8 = 0
-    while read(stdout[0], &byte, 1) == 1, byte != UInt8(ascii: "\n") { line.append(byte) }
-    close(stdout[0])
-    (self.process, input) = (process, stdin[1])
+    while read(ends[0], &byte, 1) == 1, byte != UInt8(ascii: "\n") { line.append(byte) }
+    (self.process, connection) = (process, ends[0])
     port = Int(String(decoding: line, as: UTF8.self)) ?? 0
   }
 
@@ -60,7 +59,7 @@ package final class FaultyServer: Sendable {
     kill(process, SIGKILL)
     var status: Int32 = 0
     waitpid(process, &status, 0)
-    close(input)
+    close(connection)
   }
 
   /// The requests so far.
