@@ -159,6 +159,11 @@ final class Download: TransferReceiver {
   /// Opens the partial file, and hashes its bytes if they can be resumed.
   private func openFile(isFresh: Bool) throws(StoreError) {
     if file < 0 {
+      // A process that ended in the middle may have left incomplete notes.
+      let folder = path.parentPath
+      for name in StoreFolder.entries(folder) where name.hasPrefix("\(notesPath.lastPathPart).") {
+        unlink("\(folder)/\(name)".pathBytes)
+      }
       file = open(path.pathBytes, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
       guard file >= 0 else { throw failure("open") }
     }

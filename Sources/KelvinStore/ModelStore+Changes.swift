@@ -221,13 +221,15 @@ extension ModelStore {
 
   private func sweepDownloads() {
     let place = folder.path(Self.downloadsName)
-    for entry in StoreFolder.entries(place) where entry.hasSuffix(".part") {
-      var status = stat()
-      let path = "\(place)/\(entry)"
-      guard stat(path.pathBytes, &status) == 0, status.st_mtim.tv_sec < time(nil) - Self.oldestDownload,
-        let lock = try? FileLock.taken("\(path).lock")
-      else { continue }
-      for ending in ["", ".json", ".lock"] { unlink((path + ending).pathBytes) }
+    let files = StoreFolder.entries(place)
+    for download in Set(files.map { $0.prefix { $0 != "." } }) {
+      let own = files.filter { $0.hasPrefix("\(download).") }.map { "\(place)/\($0)" }
+      let isOld = own.allSatisfy { path in
+        var status = stat()
+        return stat(path.pathBytes, &status) == 0 && status.st_mtim.tv_sec < time(nil) - Self.oldestDownload
+      }
+      guard isOld, let lock = try? FileLock.taken("\(place)/\(download).part.lock") else { continue }
+      for path in own { unlink(path.pathBytes) }
       withExtendedLifetime(lock) {}
     }
   }

@@ -106,7 +106,7 @@ extension ModelStore {
   }
 
   /// Fetches the newest version of each model of a manifest that has one of some tags, such as the models of one screen
-  /// of a program. Those that the store has are not downloaded.
+  /// of a program. Versions that the store has are not downloaded.
   ///
   /// - Parameters:
   ///   - tags: The tags. A model needs one of them.

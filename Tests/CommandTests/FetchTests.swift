@@ -78,16 +78,56 @@ struct FetchTests {
     #expect(try models().isEmpty)
   }
 
-  @Test func twoProcessesShareADownload() {
+  @Test(arguments: ["zip", "tar.gz"], [true, false])
+  func archiveOfAPackageIsUnpacked(ending: String, hasFolder: Bool) throws {
+    let archive = "\(server.folder.path)/package.\(ending)"
+    if ending == "zip" {
+      var file = ZIPFile()
+      for path in TemporaryFolder.files(Kelvin.digitsPackage) {
+        let name = (hasFolder ? "Digits.mlpackage/" : "") + path.dropFirst(Kelvin.digitsPackage.count + 1)
+        file.add(name, TemporaryFolder.read(path), deflated: true)
+      }
+      server.folder.write(file.bytes, "package.zip")
+    } else {
+      let tar = "exec tar -czf \"$1\" -C \"$2\" \"$3\""
+      let arguments = hasFolder ? ["\(Kelvin.root)/Examples/Digits", "Digits.mlpackage"] : [Kelvin.digitsPackage, "."]
+      #expect(Kelvin.run([archive] + arguments, script: tar).status == 0)
+    }
+    let fetch = kelvin(["fetch", server.url("plain/package.\(ending)"), "--name", "Digits", "--no-compile"])
+    #expect(fetch.status == 0, "\(fetch)")
+    #expect(try models()[0]["path"]?.text?.hasSuffix("/Digits.mlpackage") == true)
+    let answer = kelvin(["classify", "Digits", Kelvin.image("9_0125.png"), "--units", "cpu", "--json"])
+    #expect(answer.status == 0 && answer.output.contains("\"nine\""), "\(answer)")
+  }
+
+  @Test func archiveThatLeavesItsFolderIsRefused() throws {
+    var file = ZIPFile()
+    file.add("../../Digits.onnx", TemporaryFolder.read(Kelvin.digits))
+    server.folder.write(file.bytes, "climbing.zip")
+    let result = kelvin(["fetch", server.url("plain/climbing.zip")])
+    #expect(result.status == 65 && result.errorLines.count == 1, "\(result)")
+    #expect(try models().isEmpty && leftovers().isEmpty, "\(leftovers())")
+  }
+
+  @Test func proxyOfTheEnvironmentIsUsed() {
+    let result = kelvin(
+      ["fetch", "http://models.invalid/plain/Digits.onnx", "--no-compile"],
+      environment: ["http_proxy": "http://127.0.0.1:\(server.port)"])
+    #expect(result.status == 0 && server.requests.map(\.host) == ["models.invalid"], "\(result)")
+  }
+
+  @Test func twoProcessesShareADownload() throws {
+    _ = kelvin(["fetch", server.url("plain/Digits.onnx"), "--no-compile", "--name", "First"])
+    let digest = try #require(try models()[0]["sha256"]?.text)
     let results = Mutex<[ToolResult]>([])
     DispatchQueue.concurrentPerform(iterations: 2) { _ in
-      let result = kelvin(["fetch", server.url("slow/Digits.onnx"), "--no-compile"])
+      let result = kelvin(["fetch", server.url("slow/Digits.onnx?pause=0.02#sha256=\(digest)"), "--no-compile"])
       results.withLock { $0.append(result) }
     }
     let both = results.withLock { $0 }
     #expect(both.map(\.status) == [0, 0], "\(both)")
     #expect(Set(both.map { $0.output.prefix(7) }) == ["fetched", "in the "])
-    #expect(server.requests.count == 1)
+    #expect(server.requests.count { $0.path == "/slow/Digits.onnx" } == 1)
   }
 
   @Test func fullDiskIsOneErrorAndTheRestIsFetchedLater() {
@@ -195,6 +235,7 @@ struct FetchTests {
       #expect(versions == ["2"] || versions.sorted() == ["1", "2"])
       _ = kelvin(["fetch", address, "--name", "Digits@1", "--no-compile"])
     }
+    #expect(kelvin(["models", "--pin", "Digits@1"]).status == 0)
     #expect(try models().count == 2 && leftovers().isEmpty, "\(leftovers())")
   }
 }

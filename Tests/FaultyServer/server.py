@@ -1,6 +1,7 @@
-"""A web server on the loopback interface that serves a folder, with the fault that the first part of a path names.
+"""Web servers on the loopback interface, each for a folder, with the fault that the first part of a path names.
 
-Prints its port, and ends when standard input does. The file .log in the folder has a line of JSON for each request.
+The line "serve FOLDER" on standard input starts a server and prints its port, "stop PORT" ends it. The file .log in the
+folder has a line of JSON for each request.
 """
 import email.utils
 import hashlib
@@ -13,9 +14,8 @@ import threading
 import time
 import urllib.parse
 
-ROOT = pathlib.Path(sys.argv[1])
 PIECE = 1 << 14
-paths, lock = [], threading.Lock()
+lock = threading.Lock()
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -28,9 +28,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         parts = urllib.parse.urlsplit(self.path)
         self.query = {key: values[-1] for key, values in urllib.parse.parse_qs(parts.query).items()}
         fault, _, name = parts.path.lstrip("/").partition("/")
-        with lock, open(ROOT / ".log", "a", encoding="utf-8") as log:
-            earlier = paths.count(parts.path)
-            paths.append(parts.path)
+        with lock, open(self.server.root / ".log", "a", encoding="utf-8") as log:
+            earlier = self.server.paths.count(parts.path)
+            self.server.paths.append(parts.path)
             print(json.dumps({
                 "path": parts.path, "host": self.headers["Host"], "range": self.headers["Range"],
                 "authorization": self.headers["Authorization"], "condition": self.headers["If-None-Match"]}), file=log)
@@ -60,7 +60,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def file(self, name, *, most=None, length=None, ranges=True, pause=0, stall=0, marked=True):
         """Serves a file: `most` bytes of it before the connection ends, `length` more than its true length claimed, a
         pause after each piece, or a stall after `most` bytes."""
-        path = ROOT / name
+        path = self.server.root / name
         if not path.is_file():
             return self.fail(404)
         body = path.read_bytes()
@@ -105,7 +105,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.file(name, marked=False)
 
     def serve_slow(self, name, _):
-        self.file(name, pause=0.004)
+        self.file(name, pause=float(self.query.get("pause", 0.004)))
 
     def serve_break(self, name, _):
         self.file(name, most=int(self.query["after"]))
@@ -174,8 +174,24 @@ class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 64
 
+    def __init__(self, root):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.root, self.paths = root, []
+        threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
 
-server = Server(("127.0.0.1", 0), Handler)
-threading.Thread(target=server.serve_forever, daemon=True).start()
-print(server.server_address[1], flush=True)
-sys.stdin.read()
+    def handle_error(self, *_):
+        """A client that ends a connection is part of the tests."""
+
+
+servers = {}
+for line in sys.stdin:
+    order, _, value = line.rstrip("\n").partition(" ")
+    if order == "serve":
+        server = Server(pathlib.Path(value))
+        servers[str(server.server_address[1])] = server
+        print(server.server_address[1], flush=True)
+    else:
+        server = servers.pop(value)
+        server.shutdown()
+        server.server_close()
+        print("stopped", flush=True)

@@ -20,8 +20,8 @@ struct FetchCommand: ParsableCommand, LimitedCommand, IsolatedCommand {
 
       With --from, NAME or NAME@VERSION is a model of a manifest, which 'kelvin publish' writes.
 
-      The store is $KELVIN_MODELS_DIR or ~/.local/share/kelvin/models. What it has is not downloaded again, and a \
-      download that broke off is resumed. Every command that takes a model takes a name of the store.
+      The store is $KELVIN_MODELS_DIR or ~/.local/share/kelvin/models. Versions that it has are not downloaded \
+      again, and a download that broke off is resumed. Every command that takes a model takes a name of the store.
       """)
 
   @Argument(help: ArgumentHelp("A URL, or with --from the name of a model: NAME or NAME@VERSION.", valueName: "model"))
