@@ -91,6 +91,7 @@ let package = Package(
     .library(name: "KelvinGeneration", targets: ["KelvinGeneration"]),
     .library(name: "KelvinCompression", targets: ["KelvinCompression"]),
     .library(name: "KelvinPackaging", targets: ["KelvinPackaging"]),
+    .library(name: "KelvinStore", targets: ["KelvinStore"]),
   ]
     + (isFuzzing
       ? []
@@ -115,6 +116,7 @@ let package = Package(
     c("CKelvinCrypto", linking: ":libcrypto.a"),
     c("CKelvinCodecs", linking: ":libz.a"),
     c("CKelvinShaders"),
+    c("CKelvinTransfer"),
     c("CKelvin"),
     swift("KelvinBasics"),
     swift("KelvinIsolation", "CKelvinSupport", "KelvinBasics"),
@@ -183,13 +185,16 @@ let package = Package(
     swift(
       "KelvinPackaging", "CKelvinCodecs", "CKelvinCrypto", "CKelvinSupport", "KelvinBasics", "KelvinGraph",
       "KelvinFeatures", "KelvinImport", "Kelvin"),
+    swift(
+      "KelvinStore", "CKelvinSupport", "CKelvinTransfer", "KelvinBasics", "KelvinFeatures", "KelvinDevices",
+      "KelvinRuntime", "KelvinEngine", "Kelvin", "KelvinPackaging"),
     swift("KelvinC", "CKelvin", "KelvinBasics", "KelvinImages", "Kelvin", "KelvinMeasuring"),
     .target(
       name: "KelvinCLibrary", dependencies: ["KelvinC"] + locks, swiftSettings: strict, linkerSettings: shared),
     swift(
       "KelvinCommands", "KelvinBasics", "KelvinConformance", "Kelvin", "KelvinMeasuring", "KelvinTables",
       "KelvinVision", "KelvinCollections", "KelvinText", "KelvinGeneration", "KelvinCompression",
-      "KelvinPackaging", argumentParser),
+      "KelvinPackaging", "KelvinStore", argumentParser),
     .target(name: "CMutexForTSan", path: "Tests/CMutexForTSan"),
     .target(name: "CFakeNVML", path: "Tests/CFakeNVML"),
     .target(name: "CFaultyDrivers", dependencies: ["CKelvinSupport"], path: "Tests/CFaultyDrivers"),
@@ -203,6 +208,9 @@ let package = Package(
         "KelvinPlanning", "KelvinMeasurements", "KelvinThermal", "KelvinReport", "KelvinRuntime",
       ],
       path: "Tests/TestSupport", swiftSettings: strict),
+    .target(
+      name: "FaultyServer", dependencies: ["TestSupport"], path: "Tests/FaultyServer", exclude: ["server.py"],
+      swiftSettings: strict),
     .target(
       name: "GraphParsing", dependencies: ["KelvinGraph"], path: "Tests/GraphParsing", swiftSettings: strict),
     .target(
@@ -285,6 +293,7 @@ let package = Package(
       "KelvinCompressionTests", "KelvinCompression", "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinReference",
       "TestSupport"),
     test("KelvinPackagingTests", "CKelvinCrypto", "KelvinPackaging", "Kelvin", "KelvinBasics", "TestSupport"),
+    test("KelvinStoreTests", "FaultyServer", "KelvinStore", "Kelvin", "TestSupport"),
     test("KelvinTextTests", "KelvinText", "Kelvin", "KelvinBasics", "TestSupport"),
     test(
       "KelvinGenerationTests", "KelvinGeneration", "Kelvin", "KelvinGraph", "KelvinHostOperations", "TestSupport"),
@@ -301,7 +310,7 @@ let package = Package(
       ],
       path: "Tests/FuzzTargets", exclude: ["Seeds"], swiftSettings: strict),
     test("FuzzTargetTests", "FuzzTargets", "TestSupport"),
-    test("CommandTests", "KelvinBasics", "KelvinImages", "TestSupport"),
+    test("CommandTests", "FaultyServer", "KelvinBasics", "KelvinImages", "TestSupport"),
   ],
   cLanguageStandard: .gnu2x
 )

@@ -14,6 +14,7 @@ packages=(
   libvips42                # images
   libsqlite3-0             # indexes of images
   libzstd1                 # archives of models
+  libcurl4                 # downloads of models
 )
 # Software drivers, if there is no GPU with a usable driver.
 if ! compgen -G '/dev/dri/renderD*' > /dev/null && ! [ -e /dev/nvidia0 ]; then

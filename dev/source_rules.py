@@ -190,7 +190,8 @@ def the_command_line_is_a_client(tree):
     conformance cases."""
     allowed = {
         "Kelvin", "KelvinMeasuring", "KelvinTables", "KelvinVision", "KelvinCollections", "KelvinText",
-        "KelvinGeneration", "KelvinCompression", "KelvinPackaging", "KelvinBasics", "KelvinConformance", "ArgumentParser",
+        "KelvinGeneration", "KelvinCompression", "KelvinPackaging", "KelvinStore", "KelvinBasics", "KelvinConformance",
+        "ArgumentParser",
     }
     for name, _, _, needs in tree.targets():
         for need in needs if name == COMMAND_LINE else []:

@@ -21,9 +21,9 @@ struct KelvinTool: ParsableCommand {
       DevicesCommand.self, InspectCommand.self, PredictCommand.self, ClassifyCommand.self, SegmentCommand.self,
       DetectCommand.self, PoseCommand.self, IndexCommand.self, SearchCommand.self, CategoriesCommand.self,
       EvaluateCommand.self, AnswerCommand.self, EmbedCommand.self, UseCommand.self, GenerateCommand.self,
-      CompressCommand.self, EncryptCommand.self, PublishCommand.self, PlanCommand.self, ProfileCommand.self,
-      BenchCommand.self, AdviseCommand.self,
-      ReportCommand.self, OperatorsCommand.self, StartCommand.self, BackgroundLoadCommand.self,
+      CompressCommand.self, EncryptCommand.self, PublishCommand.self, FetchCommand.self, ModelsCommand.self,
+      PlanCommand.self, ProfileCommand.self, BenchCommand.self, AdviseCommand.self, ReportCommand.self,
+      OperatorsCommand.self, StartCommand.self, BackgroundLoadCommand.self,
     ])
 
   /// The start time of the process.

@@ -6,7 +6,8 @@ import Testing
 @Suite struct PageTests {
   @Test(arguments: [
     "", "devices", "inspect", "predict", "classify", "segment", "detect", "pose", "index", "search",
-    "categories", "evaluate", "answer", "embed", "use", "generate", "compress", "encrypt", "publish", "plan", "profile",
+    "categories", "evaluate", "answer", "embed", "use", "generate", "compress", "encrypt", "publish", "fetch", "models",
+    "plan", "profile",
     "bench", "advise", "operators",
   ])
   func helpMatchesTheGoldenFile(command: String) {

@@ -24,7 +24,7 @@ struct AdviseCommand: ParsableCommand, ModelCommand {
         kelvin bench model.onnx --workload stream --calibrate board.json
       """)
 
-  @Argument(help: .model)
+  @Argument(help: .model, transform: ModelArgument.path)
   var model: String
 
   @Flag(help: "Recommend a configuration for a single photo, from the start of a process.")

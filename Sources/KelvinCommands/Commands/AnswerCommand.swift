@@ -16,7 +16,7 @@ struct AnswerCommand: ParsableCommand, ModelCommand {
       the start of the text.
       """)
 
-  @Argument(help: .model)
+  @Argument(help: .model, transform: ModelArgument.path)
   var model: String
 
   @Argument(help: ArgumentHelp("Files to search for answers; - for standard input.", valueName: "file"))

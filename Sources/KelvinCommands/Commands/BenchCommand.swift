@@ -29,7 +29,7 @@ struct BenchCommand: ParsableCommand, ModelCommand {
         kelvin bench model.onnx --workload stream --calibrate board.json
       """)
 
-  @Argument(help: .model)
+  @Argument(help: .model, transform: ModelArgument.path)
   var model: String
 
   @OptionGroup(title: "Workload options") var measured: BenchWorkloadOptions

@@ -22,7 +22,7 @@ struct ClassifyCommand: ParsableCommand, ModelCommand {
   @Argument(
     help: ArgumentHelp(
       "A model, then images: JPEG, PNG, WebP, TIFF, BMP, GIF, AVIF.",
-      valueName: "model-and-images"))
+      valueName: "model-and-images"), transform: ModelArgument.path)
   var names: [String]
 
   @Option(

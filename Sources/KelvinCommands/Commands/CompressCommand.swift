@@ -36,7 +36,8 @@ struct CompressCommand: ParsableCommand, ModelCommand {
       Activations are not quantized; ONNX Runtime and coremltools have tools for that.
       """)
 
-  @Argument(help: "An .mlpackage folder with an ML Program, or an .onnx file.")
+  @Argument(
+    help: "An .mlpackage folder with an ML Program, or an .onnx file.", transform: ModelArgument.path)
   var model: String
 
   @Argument(help: "The .mlpackage folder or .onnx file to write, which must not exist.")

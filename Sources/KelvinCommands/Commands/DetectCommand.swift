@@ -17,7 +17,7 @@ struct DetectCommand: ParsableCommand, ModelCommand {
       it the model saw. With --output-dir, each image is written with its objects as NAME.objects.png.
       """)
 
-  @Argument(help: .model)
+  @Argument(help: .model, transform: ModelArgument.path)
   var model: String
 
   @Argument(help: .images)

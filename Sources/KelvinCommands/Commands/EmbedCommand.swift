@@ -16,7 +16,7 @@ struct EmbedCommand: ParsableCommand, ModelCommand {
       the texts are sorted by their similarity to one text.
       """)
 
-  @Argument(help: .model)
+  @Argument(help: .model, transform: ModelArgument.path)
   var model: String
 
   @Argument(help: "Texts.")

@@ -26,7 +26,8 @@ struct EvaluateCommand: ParsableCommand, ModelCommand {
       line of its own and does not stop the command; the exit status is then 65.
       """)
 
-  @Argument(help: ArgumentHelp("Models, then the data set.", valueName: "models-and-dataset"))
+  @Argument(
+    help: ArgumentHelp("Models, then the data set.", valueName: "models-and-dataset"), transform: ModelArgument.path)
   var names: [String]
 
   @Option(

@@ -17,7 +17,7 @@ struct GenerateCommand: ParsableCommand, LimitedCommand, IsolatedCommand, KeyedC
       touched. The plugin KelvinModels runs the command when a Swift package is built.
       """)
 
-  @Argument(help: .model)
+  @Argument(help: .model, transform: ModelArgument.path)
   var model: String
 
   @Option(

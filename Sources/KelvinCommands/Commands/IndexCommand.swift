@@ -27,7 +27,7 @@ struct IndexCommand: ParsableCommand, ModelCommand {
       """
       The model: an .mlpackage or .mlmodelc folder, or an .mlmodel or .onnx file. (default: that of the index, or \
       the one that 'kelvin use' has set)
-      """, valueName: "model"))
+      """, valueName: "model"), transform: ModelArgument.path)
   var model: String?
 
   @Option(

@@ -8,7 +8,7 @@ struct InspectCommand: ParsableCommand, LimitedCommand, IsolatedCommand, KeyedCo
     abstract: "Show a model file's inputs, outputs, labels and operations, and what Kelvin does not support.",
     usage: "kelvin inspect [<options>] <model>")
 
-  @Argument(help: .model)
+  @Argument(help: .model, transform: ModelArgument.path)
   var model: String
 
   @Flag(help: "Print only each function's graph after the passes, one line per node.")

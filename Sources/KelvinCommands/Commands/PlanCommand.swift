@@ -12,7 +12,7 @@ struct PlanCommand: ParsableCommand, ModelCommand {
       it shows the plan for that machine; a profile that holds the model's graph needs no model file.
       """)
 
-  @Argument(help: .model)
+  @Argument(help: .model, transform: ModelArgument.path)
   var model: String?
 
   @Option(help: ArgumentHelp("Solve the planning problem in this JSON file; no model is needed.", valueName: "file"))

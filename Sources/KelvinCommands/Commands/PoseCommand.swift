@@ -16,7 +16,7 @@ struct PoseCommand: ParsableCommand, ModelCommand {
       it the model saw. With --output-dir, each image is written with its poses as NAME.poses.png.
       """)
 
-  @Argument(help: .model)
+  @Argument(help: .model, transform: ModelArgument.path)
   var model: String
 
   @Argument(help: .images)

@@ -22,7 +22,7 @@ struct PredictCommand: ParsableCommand, ModelCommand {
       predictions are empty, and the exit status is 65.
       """)
 
-  @Argument(help: .model)
+  @Argument(help: .model, transform: ModelArgument.path)
   var model: String
 
   @Option(

@@ -13,7 +13,7 @@ struct ProfileCommand: ParsableCommand, ModelCommand {
       With --merge, profile combines saved profiles of any machines, for 'kelvin plan --profile'.
       """)
 
-  @Argument(help: .model)
+  @Argument(help: .model, transform: ModelArgument.path)
   var model: String?
 
   @Option(

@@ -53,7 +53,7 @@ struct SearchCommand: ParsableCommand, LimitedCommand, IsolatedCommand {
   @Option(
     help: ArgumentHelp(
       "The model for an image that is not in the index. (default: that of the index, at its recorded path)",
-      valueName: "model"))
+      valueName: "model"), transform: ModelArgument.path)
   var model: String?
 
   @OptionGroup var units: UnitsOption

@@ -22,7 +22,7 @@ struct SegmentCommand: ParsableCommand, ModelCommand {
       --normalization, which defines how pixels become numbers.
       """)
 
-  @Argument(help: .model)
+  @Argument(help: .model, transform: ModelArgument.path)
   var model: String
 
   @Argument(help: .images)

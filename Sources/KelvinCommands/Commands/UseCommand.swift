@@ -14,7 +14,9 @@ struct UseCommand: ParsableCommand, LimitedCommand, IsolatedCommand {
       and ClassifyImageRequest use it.
       """)
 
-  @Argument(help: "An .mlpackage or .mlmodelc folder, or an .mlmodel or .onnx file, that classifies images.")
+  @Argument(
+    help: "An .mlpackage or .mlmodelc folder, or an .mlmodel or .onnx file, that classifies images.",
+    transform: ModelArgument.path)
   var model: String?
 
   @Option(

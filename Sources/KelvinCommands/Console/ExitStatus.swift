@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import Kelvin
 import KelvinPackaging
+import KelvinStore
 import KelvinVision
 
 /// The exit codes of the program. The numbers are part of the command line's contract.
@@ -57,6 +58,7 @@ struct ExitStatus {
       case let error as ModelError: Self.code(error.fault)
       case let error as PhotoIndexError: Self.code(error.code)
       case let error as PackagingError: Self.code(error.modelError.fault)
+      case let error as StoreError: Self.code(error.code)
       default:
         if KelvinTool.exitCode(for: error) == .validationFailure { .usage } else { .internalFault }
       }
@@ -69,6 +71,16 @@ struct ExitStatus {
     case .query: .usage
     case .absent, .unusable, .otherModel, .notIndexed, .io: .badData
     case .libraryMissing, .noSpace, .busy: .internalFault
+    case .cancelled: .interrupted
+    }
+  }
+
+  private static func code(_ code: StoreError.Code) -> ExitCode {
+    switch code {
+    case .request: .usage
+    case .absent, .network, .integrity, .invalid, .busy, .io: .badData
+    case .libraryMissing, .noSpace: .internalFault
+    case .quota: .limit
     case .cancelled: .interrupted
     }
   }
