@@ -111,6 +111,7 @@ let package = Package(
     // OpenSSL's SHA-256 is linked into the program, because loading its library would take longer than all hashing of a
     // warm start. zlib's code is small.
     c("CKelvinSupport", linking: ":libcrypto.a", ":libz.a"),
+    c("CKelvinCodecs", linking: ":libz.a"),
     c("CKelvinShaders"),
     c("CKelvin"),
     swift("KelvinBasics"),
@@ -175,7 +176,9 @@ let package = Package(
       "KelvinVision"),
     swift("KelvinText", "KelvinBasics", "KelvinHostOperations", "Kelvin"),
     swift("KelvinGeneration", "KelvinBasics", "Kelvin"),
-    swift("KelvinCompression", "KelvinBasics", "KelvinGraph", "KelvinEvaluation", "KelvinImport", "Kelvin"),
+    swift(
+      "KelvinCompression", "CKelvinCodecs", "KelvinBasics", "KelvinGraph", "KelvinEvaluation", "KelvinImport",
+      "KelvinMeasurements", "KelvinReport", "Kelvin"),
     swift("KelvinC", "CKelvin", "KelvinBasics", "KelvinImages", "Kelvin", "KelvinMeasuring"),
     .target(
       name: "KelvinCLibrary", dependencies: ["KelvinC"] + locks, swiftSettings: strict, linkerSettings: shared),
