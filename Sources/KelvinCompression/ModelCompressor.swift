@@ -82,7 +82,8 @@ public struct ModelCompressor: Sendable {
     }
   }
 
-  private static func wrapping<Result>(_ body: () throws(FormatError) -> Result) throws(ModelError) -> Result {
+  /// Throws the error of a reader as a `ModelError`: `unsupported`, or `io` for all others.
+  static func wrapping<Result>(_ body: () throws(FormatError) -> Result) throws(ModelError) -> Result {
     do throws(FormatError) { return try body() } catch {
       throw ModelError(error.code == .unsupported ? .unsupported : .io, "\(error)")
     }

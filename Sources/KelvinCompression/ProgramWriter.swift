@@ -92,7 +92,7 @@ struct ProgramWriter {
       writer.bytes(
         field.number,
         try self.rewritten(field.message()) { (self, field, writer) throws(FormatError) in
-          guard field.number == Fields.Argument.value else { return writer.copy(field) }
+          guard field.number == Fields.Binding.value else { return writer.copy(field) }
           writer.bytes(field.number, try self.value(field.message()))
         })
     }
@@ -102,7 +102,7 @@ struct ProgramWriter {
   private mutating func value(_ message: WireMessage) throws(FormatError) -> [UInt8] {
     try rewritten(message) { (self, field, writer) throws(FormatError) in
       guard field.number == Fields.Value.blobFileValue else { return writer.copy(field) }
-      let (position, record) = try self.files.record(field.message())
+      let (_, position, record) = try self.files.record(field.message())
       let place = self.moved[position] ?? record.elements.withUnsafeBytes { self.weights.add($0, type: record.type) }
       self.moved[position] = place
       Self.blob(place, &writer)
