@@ -48,7 +48,7 @@ package struct ShippedMemory: Hashable, Sendable, Codable {
     return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }.map { $0 << 10 }
   }
 
-  /// Lets the system count the peak of resident memory anew. Where it cannot, the peak is that of the whole process.
+  /// Lets the system count the peak of resident memory anew. If it cannot, the peak is that of the whole process.
   private static func forgetPeak() {
     let file = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC)
     guard file >= 0 else { return }

@@ -35,8 +35,8 @@ extension SizeReport {
       facts: [
         .init(
           "Copies",
-          "What 'kelvin compress' would write with all weights in one form, computed from their shapes. The loss of "
-            + "accuracy is not known before it is measured.")
+          "The files that 'kelvin compress' would write with all weights in one form, computed from their shapes. The "
+            + "loss of accuracy is not known before it is measured.")
       ])
   }
 
