@@ -181,7 +181,8 @@ let package = Package(
     swift("KelvinText", "KelvinBasics", "KelvinHostOperations", "Kelvin"),
     swift("KelvinGeneration", "KelvinBasics", "Kelvin"),
     swift(
-      "KelvinCompression", "KelvinBasics", "KelvinGraph", "KelvinEvaluation", "KelvinImport", "KelvinReport", "Kelvin"),
+      "KelvinCompression", "CKelvinCodecs", "KelvinBasics", "KelvinGraph", "KelvinEvaluation", "KelvinImport",
+      "KelvinMeasurements", "KelvinReport", "Kelvin"),
     swift(
       "KelvinPackaging", "CKelvinCodecs", "CKelvinCrypto", "CKelvinSupport", "KelvinBasics", "KelvinGraph",
       "KelvinFeatures", "KelvinImport", "Kelvin"),

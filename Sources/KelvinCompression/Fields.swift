@@ -1,11 +1,15 @@
 /// Field numbers of Core ML's messages that compression reads and writes (coremltools' Model.proto and MIL.proto).
 enum Fields {
-  enum Model { static let specificationVersion = 1, mlProgram = 502 }
+  enum Model {
+    static let specificationVersion = 1, pipelineClassifier = 200, pipelineRegressor = 201, pipeline = 202,
+      neuralNetworkRegressor = 303, neuralNetworkClassifier = 403, neuralNetwork = 500, mlProgram = 502
+  }
   enum Program { static let functions = 2 }
   enum Function { static let opset = 2, blockSpecializations = 3 }
   enum Block { static let operations = 3 }
   enum Operation { static let type = 1, inputs = 2, outputs = 3, blocks = 4, attributes = 5 }
-  enum Argument { static let arguments = 1, name = 1, value = 2 }
+  enum Argument { static let arguments = 1 }
+  enum Binding { static let name = 1, value = 2 }
   enum NamedValueType { static let name = 1, type = 2 }
   enum ValueType { static let tensorType = 1 }
   enum TensorType { static let dataType = 1, rank = 2, dimensions = 3 }
@@ -85,4 +89,29 @@ enum ElementType: Int {
 
   /// Bytes per element of a type with whole bytes.
   var byteCount: Int { bits / 8 }
+}
+
+/// Field numbers of Core ML's messages and of ONNX's that sizes are read from (NeuralNetwork.proto, onnx.proto).
+extension Fields {
+  enum Pipeline { static let models = 1 }
+  enum NestedPipeline { static let pipeline = 1 }
+  enum NeuralNetwork { static let layers = 1 }
+  enum Layer { static let name = 1 }
+  enum WeightParams { static let floatValue = 1, float16Value = 2, rawValue = 30, int8RawValue = 31, quantization = 40 }
+  enum QuantizationParams { static let numberOfBits = 1, lookupTable = 102 }
+
+  enum ONNXModel { static let graph = 7, functions = 25 }
+  enum ONNXGraph { static let nodes = 1, initializers = 5, sparseInitializers = 15 }
+  enum ONNXFunction { static let nodes = 7 }
+  enum ONNXNode { static let inputs = 1, outputs = 2, kind = 4, attributes = 5 }
+  enum ONNXAttribute {
+    static let name = 1, integer = 3, tensor = 5, graph = 6, tensors = 10, graphs = 11, sparseTensor = 22
+  }
+  enum ONNXSparse { static let values = 1, indices = 2, sizes = 3 }
+  enum ONNXTensor {
+    static let sizes = 1, type = 2, name = 8, externalData = 13
+    /// The lists of elements: of 32-bit floats and integers, strings, 64-bit integers, bytes, doubles, and 64-bit
+    /// integers without signs.
+    static let elements: Set<Int> = [4, 5, 6, 7, 9, 10, 11]
+  }
 }

@@ -153,7 +153,8 @@ public struct ModelCompressor: Sendable {
     return try Self.wrapping { () throws(FormatError) in try source.copy(chosen) }
   }
 
-  private static func wrapping<Result>(_ body: () throws(FormatError) -> Result) throws(ModelError) -> Result {
+  /// Throws the error of a reader as a `ModelError`: `unsupported`, or `io` for all others.
+  static func wrapping<Result>(_ body: () throws(FormatError) -> Result) throws(ModelError) -> Result {
     do throws(FormatError) { return try body() } catch {
       throw ModelError(error.code == .unsupported ? .unsupported : .io, "\(error)")
     }

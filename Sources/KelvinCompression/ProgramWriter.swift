@@ -107,7 +107,7 @@ struct ProgramWriter {
       writer.bytes(
         field.number,
         try self.rewritten(field.message()) { (self, field, writer) throws(FormatError) in
-          guard field.number == Fields.Argument.value else { return writer.copy(field) }
+          guard field.number == Fields.Binding.value else { return writer.copy(field) }
           writer.bytes(field.number, try self.value(field.message()))
         })
     }
@@ -117,7 +117,7 @@ struct ProgramWriter {
   private mutating func value(_ message: WireMessage) throws(FormatError) -> [UInt8] {
     try rewritten(message) { (self, field, writer) throws(FormatError) in
       guard field.number == Fields.Value.blobFileValue else { return writer.copy(field) }
-      let (position, record) = try self.files.record(field.message())
+      let (_, position, record) = try self.files.record(field.message())
       let place =
         self.moved[position]
         ?? record.elements.withUnsafeBytes { self.weights.add($0, type: record.type, bits: record.bits) }
@@ -186,9 +186,9 @@ struct ProgramWriter {
         writer.entry(Fields.Operation.inputs, name) { argument in
           argument.message(Fields.Argument.arguments) { binding in
             if case .output(let number) = input {
-              binding.text(Fields.Argument.name, Self.name(tensor, index - 1, number))
+              binding.text(Fields.Binding.name, Self.name(tensor, index - 1, number))
             } else {
-              binding.message(Fields.Argument.value, value)
+              binding.message(Fields.Binding.value, value)
             }
           }
         }

@@ -82,17 +82,27 @@ struct WeightFiles {
     files = ModelFiles(folder: folder, allowsLinks: allowsLinks)
   }
 
-  /// Returns the record of a `BlobFileValue`, with its position.
-  func record(_ blob: WireMessage) throws(FormatError) -> (position: Int, record: WeightRecord) {
-    var name = try blob.last(Fields.BlobFileValue.fileName)?.string() ?? ""
-    if name.hasPrefix("@model_path/") { name.removeFirst(12) }
-    let position = try blob.last(Fields.BlobFileValue.offset)?.integer() ?? 0
-    guard let record = WeightRecord(try files.bytes(name, model: blob.file), at: position) else {
+  /// Returns the record of a `BlobFileValue`, with its file, relative to the folder, and its position.
+  func record(_ blob: WireMessage) throws(FormatError) -> (file: String, position: Int, record: WeightRecord) {
+    try record(
+      in: try blob.last(Fields.BlobFileValue.fileName)?.string() ?? "",
+      at: try blob.last(Fields.BlobFileValue.offset)?.integer() ?? 0, model: blob.file)
+  }
+
+  /// Returns the record at a position of a file, by the file's name in a program.
+  ///
+  /// - Parameter model: The name of the model in errors.
+  func record(
+    in path: String, at position: Int, model: String
+  ) throws(FormatError) -> (file: String, position: Int, record: WeightRecord) {
+    let prefix = "@model_path/"
+    let name = path.hasPrefix(prefix) ? String(path.dropFirst(prefix.count)) : path
+    guard let record = WeightRecord(try files.bytes(name, model: model), at: position) else {
       throw FormatError(
         .malformed, file: name, offset: position, "no record starts here",
         remedy: "the weight file is damaged or belongs to another model")
     }
-    return (position, record)
+    return (name, position, record)
   }
 }
 

@@ -18,18 +18,24 @@ enum CandidateMeter {
   ///
   /// - Throws: `StartFailure`.
   static func measure(candidate: Int, example: Int) throws(StartFailure) -> CandidateCost {
+    try measure(["--measured-candidate=\(candidate)", "--measured-example=\(example)"])
+  }
+
+  /// Runs this command in a child process with more arguments, which follow the command's name.
+  ///
+  /// - Throws: `StartFailure`, also if the child's answer is not of the type.
+  static func measure<Answer: Decodable>(_ arguments: [String]) throws(StartFailure) -> Answer {
     let own = KelvinTool.arguments
-    let measured = ["--measured-candidate=\(candidate)", "--measured-example=\(example)"]
     let (answer, _) = try ChildProcess.run(
-      own.prefix(1) + measured + own.dropFirst(), environment: [:], timeout: timeLimit, isCancelled: { false })
-    guard let cost = try? JSONText.decode(CandidateCost.self, from: Data(answer)) else {
+      own.prefix(1) + arguments + own.dropFirst(), environment: [:], timeout: timeLimit, isCancelled: { false })
+    guard let decoded = try? JSONText.decode(Answer.self, from: Data(answer)) else {
       throw StartFailure("it ended without an answer that can be read")
     }
-    return cost
+    return decoded
   }
 
   /// Writes the child process's answer.
-  static func answer(_ cost: CandidateCost) throws {
-    Console.write(Array(try JSONText.encode(cost, layout: .line)), to: ChildProcess.answerDescriptor)
+  static func answer(_ answer: some Encodable) throws {
+    Console.write(Array(try JSONText.encode(answer, layout: .line)), to: ChildProcess.answerDescriptor)
   }
 }
