@@ -31,8 +31,9 @@ struct ModelAddress: Sendable {
       (url, modelName) = (place.url, ModelName.made(from: place.repository))
       authorization = environment["HF_TOKEN"].flatMap { $0.isEmpty ? nil : "Bearer \($0)" }
     } else {
-      guard let scheme = ["https://", "http://", "file://"].first(where: { parts[0].lowercased().hasPrefix($0) }),
-        let parsed = URL(string: parts[0]), scheme == "file://" || parsed.host?.isEmpty == false
+      let schemes = ["https://", "http://", "file://"]
+      guard let scheme = schemes.first(where: { parts[0].lowercased().hasPrefix($0) }),
+        URL(string: parts[0]).map({ scheme == "file://" || $0.host?.isEmpty == false }) == true
       else {
         throw StoreError(
           .request,
