@@ -25,6 +25,7 @@ enum {
   OPTION_AGENT = 10018,
   OPTION_HEADERS = 10023,
   OPTION_HEADER_CONTEXT = 10029,
+  OPTION_CERTIFICATES = 10065,
   OPTION_PROGRESS_CONTEXT = 10057,
   OPTION_BODY = 20011,
   OPTION_HEADER = 20079,
@@ -141,6 +142,7 @@ static int configure(state *now, char *message) {
   KELVIN_SET(OPTION_PROGRESS, show_progress)
   KELVIN_SET(OPTION_PROGRESS_CONTEXT, now)
   KELVIN_SET(OPTION_NO_PROGRESS, 0L)
+  if (request->certificates) KELVIN_SET(OPTION_CERTIFICATES, request->certificates)
 #undef KELVIN_SET
   return code;
 }

@@ -15,12 +15,13 @@ struct ModelAddress: Sendable {
   /// The name of the model in the store, unless another is given.
   let modelName: String
   /// The value of the header Authorization.
-  let authorization: String?
+  private(set) var authorization: String?
 
   /// Reads a URL with the protocol https, http, file or hf, or the path of a file of this machine.
   ///
+  /// - Parameter environment: The environment variables HF_ENDPOINT and HF_TOKEN, for hf.
   /// - Throws: `request` for another URL, or a fragment that is not `sha256=` and 64 hexadecimal digits.
-  init(_ text: String, environment: [String: String] = ProcessInfo.processInfo.environment) throws(StoreError) {
+  init(_ text: String, environment: [String: String] = [:]) throws(StoreError) {
     let isPath = !text.contains("://") && access(text.pathBytes, F_OK) == 0
     let text = isPath ? URL(filePath: text).absoluteString : text
     let parts = text.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -30,8 +31,9 @@ struct ModelAddress: Sendable {
       (url, modelName) = (place.url, ModelName.made(from: place.repository))
       authorization = environment["HF_TOKEN"].flatMap { $0.isEmpty ? nil : "Bearer \($0)" }
     } else {
-      guard let scheme = ["https://", "http://", "file://"].first(where: { parts[0].lowercased().hasPrefix($0) }),
-        let parsed = URL(string: parts[0]), scheme == "file://" || parsed.host?.isEmpty == false
+      let schemes = ["https://", "http://", "file://"]
+      guard let scheme = schemes.first(where: { parts[0].lowercased().hasPrefix($0) }),
+        URL(string: parts[0]).map({ scheme == "file://" || $0.host?.isEmpty == false }) == true
       else {
         throw StoreError(
           .request,
@@ -72,13 +74,20 @@ struct ModelAddress: Sendable {
     let path = file.utf8.map { byte in
       byte > 0x20 && byte < 0x7F ? String(UnicodeScalar(byte)) : "%" + Self.hexadecimal(byte)
     }
-    return try ModelAddress(String(url[...slash]) + path.joined())
+    return try with(url: String(url[...slash]) + path.joined())
   }
 
   /// Returns the address of the file whose path has an ending more.
   func appending(_ ending: String) throws(StoreError) -> ModelAddress {
     let query = url.firstIndex(of: "?") ?? url.endIndex
-    return try ModelAddress(url[..<query] + ending + url[query...])
+    return try with(url: url[..<query] + ending + url[query...])
+  }
+
+  /// Returns another address of the same server.
+  private func with(url: String) throws(StoreError) -> ModelAddress {
+    var address = try ModelAddress(url)
+    address.authorization = authorization
+    return address
   }
 
   private static func hexadecimal(_ byte: UInt8) -> String {

@@ -53,7 +53,7 @@ extension ModelStore {
     progress: @escaping @Sendable (FetchProgress) -> Void = { _ in }
   ) async throws(StoreError) -> FetchedModel {
     try await Self.blocking { (isCancelled) throws(StoreError) in
-      let file = try ModelAddress(address)
+      let file = try ModelAddress(address, environment: self.environment)
       let asked = try name.map { (name) throws(StoreError) in try ModelName(checking: name) }
       let hashes = try lock.map { (url) throws(StoreError) in try HashLock(at: url.relativePath) }
       let kept = hashes?.sha256(of: file.source)
@@ -86,7 +86,7 @@ extension ModelStore {
   ) async throws(StoreError) -> FetchedModel {
     try await Self.blocking { (isCancelled) throws(StoreError) in
       let asked = try ModelName(checking: name)
-      let source = try ModelAddress(manifest)
+      let source = try ModelAddress(manifest, environment: self.environment)
       let signer = key.map { Digest(Array($0)).description }
       let list: Manifest
       do throws(StoreError) { list = try self.manifest(at: source, key, isCancelled) } catch {
@@ -121,7 +121,7 @@ extension ModelStore {
     progress: @escaping @Sendable (FetchProgress) -> Void = { _ in }
   ) async throws(StoreError) -> [FetchedModel] {
     try await Self.blocking { (isCancelled) throws(StoreError) in
-      let source = try ModelAddress(manifest)
+      let source = try ModelAddress(manifest, environment: self.environment)
       let signer = key.map { Digest(Array($0)).description }
       let list: Manifest
       do throws(StoreError) { list = try self.manifest(at: source, key, isCancelled) } catch {

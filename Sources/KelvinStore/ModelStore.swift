@@ -19,17 +19,24 @@ public struct ModelStore: Sendable {
 
   let folder: StoreFolder
   let limits: TransferLimits
+  /// The variables of the hub; nil for those of the process.
+  private let variables: [String: String]?
 
   /// Opens the store in a folder, which is made when the first model arrives.
   ///
   /// - Parameter url: The folder. It must belong to the user, and nobody else may write to it.
   public init(at url: URL) { self.init(at: url, TransferLimits()) }
 
-  /// - Parameter limits: The limits of each download.
-  package init(at url: URL, _ limits: TransferLimits) {
+  /// - Parameters:
+  ///   - limits: The limits of each download.
+  ///   - environment: Environment variables in place of those of the process.
+  package init(at url: URL, _ limits: TransferLimits, environment: [String: String]? = nil) {
     folder = StoreFolder(url.relativePath)
     self.limits = limits
+    variables = environment
   }
+
+  var environment: [String: String] { variables ?? ProcessInfo.processInfo.environment }
 
   /// Returns the store of the user: `$KELVIN_MODELS_DIR`, or `kelvin/models` under `$XDG_DATA_HOME` or
   /// `~/.local/share`.

@@ -103,8 +103,13 @@ struct StoreFolder: Sendable {
     try? syncOne(target.parentPath)
   }
 
+  /// Makes a folder, unless it exists.
   static func makeFolder(_ path: String) throws(StoreError) {
-    guard mkdir(path.pathBytes, 0o700) == 0 || errno == EEXIST else { throw failure("create", path) }
+    if mkdir(path.pathBytes, 0o700) == 0 {
+      try? syncOne(path.parentPath)
+    } else if errno != EEXIST {
+      throw failure("create", path)
+    }
   }
 
   private static func failure(_ action: String, _ path: String) -> StoreError {

@@ -127,7 +127,12 @@ struct Transfer {
     _ url: String, _ headers: [String], _ exchange: Exchange
   ) throws(StoreError) -> kelvin_transfer_result {
     let lines = headers.map { strdup($0) }
-    defer { for line in lines { free(line) } }
+    // libcurl leaves the variable to its programs.
+    let certificates = getenv("SSL_CERT_FILE").map { strdup($0) }
+    defer {
+      for line in lines { free(line) }
+      if let certificates { free(certificates) }
+    }
     var result = kelvin_transfer_result()
     var reason: UnsafePointer<CChar>?
     let isAvailable = withExtendedLifetime(exchange) {
@@ -136,6 +141,7 @@ struct Transfer {
           lines.compactMap { $0.map { UnsafePointer($0) } }.withUnsafeBufferPointer { lines in
             var request = kelvin_transfer_request(
               url: url, agent: agent, headers: lines.baseAddress, header_count: lines.count,
+              certificates: certificates.flatMap { UnsafePointer($0) },
               connect_seconds: limits.connectSeconds, silent_seconds: limits.silentSeconds,
               context: Unmanaged.passUnretained(exchange).toOpaque(),
               header: { context, line, count in
@@ -172,7 +178,10 @@ struct Transfer {
     case KELVIN_TRANSFER_BROKEN:
       StoreError(.network, "'\(url)' broke off: \(words); try again, which resumes it", canBeResumed: true)
     case KELVIN_TRANSFER_UNTRUSTED:
-      StoreError(.network, "no trusted connection to '\(url)': \(words); is the package ca-certificates installed?")
+      StoreError(
+        .network,
+        "no trusted connection to '\(url)': \(words); is the package ca-certificates installed? SSL_CERT_FILE names a "
+          + "file of other certificates")
     case KELVIN_TRANSFER_UNREADABLE: StoreError(.io, "cannot read '\(url)': \(words)")
     case KELVIN_TRANSFER_INVALID: StoreError(.request, "'\(url)' is not a URL that can be fetched: \(words)")
     default: StoreError(.network, "cannot fetch '\(url)': \(words)")

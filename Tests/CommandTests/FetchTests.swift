@@ -109,6 +109,22 @@ struct FetchTests {
     #expect(try models().isEmpty && leftovers().isEmpty, "\(leftovers())")
   }
 
+  @Test(.enabled(if: access("/usr/bin/openssl", X_OK) == 0, "needs the openssl program, which makes a certificate"))
+  func certificatesAreCheckedAndTheConnectionStaysEncrypted() throws {
+    let secure = FaultyServer(isEncrypted: true)
+    secure.folder.write(TemporaryFolder.read(Kelvin.digits), "Digits.onnx")
+    let untrusted = kelvin(["fetch", secure.url("plain/Digits.onnx"), "--no-compile"])
+    #expect(untrusted.status == 65 && untrusted.errors.contains("no trusted connection"), "\(untrusted)")
+    let environment = ["SSL_CERT_FILE": secure.certificate]
+    let down = kelvin(
+      ["fetch", secure.url("redirect?to=\(server.url("plain/Digits.onnx"))"), "--no-compile"], environment: environment)
+    #expect(down.status == 65 && down.errors.contains("is not followed") && server.requests.isEmpty, "\(down)")
+    let up = kelvin(
+      ["fetch", server.url("redirect?to=\(secure.url("plain/Digits.onnx"))"), "--no-compile", "--name", "Digits"],
+      environment: environment)
+    #expect(up.status == 0, "\(up)")
+  }
+
   @Test func proxyOfTheEnvironmentIsUsed() {
     let result = kelvin(
       ["fetch", "http://models.invalid/plain/Digits.onnx", "--no-compile"],

@@ -21,10 +21,18 @@ package final class FaultyServer: Sendable {
   package let port: Int
   private let isStopped = Atomic(false)
 
-  package static let isAvailable = PageTool.hasPython
-  package static let reason = "needs python3, which runs the server"
+  private let isEncrypted: Bool
+  package static let isAvailable = PageTool.hasPython && getenv("http_proxy") == nil
+  package static let reason = "needs python3, which runs the server, and no proxy"
 
-  package init() { port = Int(Self.order("serve \(folder.path)")) ?? 0 }
+  /// - Parameter isEncrypted: Whether the server uses TLS, with a certificate that it makes.
+  package init(isEncrypted: Bool = false) {
+    self.isEncrypted = isEncrypted
+    port = Int(Self.order("serve\(isEncrypted ? "-tls" : "") \(folder.path)")) ?? 0
+  }
+
+  /// The file of the certificate.
+  package var certificate: String { "\(folder.path)/.cert.pem" }
 
   deinit { stop() }
 
@@ -40,7 +48,7 @@ package final class FaultyServer: Sendable {
     return log.split(separator: "\n").compactMap { try? JSONDecoder().decode(Request.self, from: Data($0.utf8)) }
   }
 
-  package func url(_ path: String) -> String { "http://127.0.0.1:\(port)/\(path)" }
+  package func url(_ path: String) -> String { "http\(isEncrypted ? "s" : "")://127.0.0.1:\(port)/\(path)" }
 
   // MARK: The process
 

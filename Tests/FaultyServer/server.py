@@ -1,7 +1,8 @@
 """Web servers on the loopback interface, each for a folder, with the fault that the first part of a path names.
 
-The line "serve FOLDER" on standard input starts a server and prints its port, "stop PORT" ends it. The file .log in the
-folder has a line of JSON for each request.
+The line "serve FOLDER" on standard input starts a server and prints its port, "stop PORT" ends it. "serve-tls FOLDER"
+starts one over TLS, with a new certificate at .cert.pem in the folder. The file .log in the folder has a line of JSON
+for each request.
 """
 import email.utils
 import hashlib
@@ -9,6 +10,8 @@ import http.server
 import json
 import pathlib
 import socket
+import ssl
+import subprocess
 import sys
 import threading
 import time
@@ -177,7 +180,16 @@ class Server(http.server.ThreadingHTTPServer):
     def __init__(self, root):
         super().__init__(("127.0.0.1", 0), Handler)
         self.root, self.paths = root, []
-        threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
+
+    def encrypt(self):
+        key, certificate = self.root / ".key.pem", self.root / ".cert.pem"
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout",
+             key, "-out", certificate, "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"],
+            check=True, capture_output=True)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate, key)
+        self.socket = context.wrap_socket(self.socket, server_side=True)
 
     def handle_error(self, *_):
         """A client that ends a connection is part of the tests."""
@@ -186,8 +198,11 @@ class Server(http.server.ThreadingHTTPServer):
 servers = {}
 for line in sys.stdin:
     order, _, value = line.rstrip("\n").partition(" ")
-    if order == "serve":
+    if order.startswith("serve"):
         server = Server(pathlib.Path(value))
+        if order == "serve-tls":
+            server.encrypt()
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         servers[str(server.server_address[1])] = server
         print(server.server_address[1], flush=True)
     else:

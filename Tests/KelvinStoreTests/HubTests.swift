@@ -1,24 +1,19 @@
 import FaultyServer
 import FoundationEssentials
-import Glibc
 import KelvinStore
 import TestSupport
 import Testing
 
 /// Files of the Hugging Face hub, whose server is named by HF_ENDPOINT.
-@Suite(.enabled(if: FaultyServer.isAvailable, "\(FaultyServer.reason)"), .serialized)
+@Suite(.enabled(if: FaultyServer.isAvailable, "\(FaultyServer.reason)"))
 struct HubTests {
   private let fixture = StoreFixture()
   private var server: FaultyServer { fixture.server }
 
   private func fetch(_ address: String, token: String? = nil) async throws(StoreError) -> FetchedModel {
-    setenv("HF_ENDPOINT", "http://127.0.0.1:\(server.port)/", 1)
-    if let token { setenv("HF_TOKEN", token, 1) } else { unsetenv("HF_TOKEN") }
-    defer {
-      unsetenv("HF_ENDPOINT")
-      unsetenv("HF_TOKEN")
-    }
-    return try await fixture.store.fetch(address)
+    let environment = ["HF_ENDPOINT": "http://127.0.0.1:\(server.port)/", "HF_TOKEN": token ?? ""]
+    let store = ModelStore(at: URL(filePath: fixture.path), TransferLimits(), environment: environment)
+    return try await store.fetch(address)
   }
 
   @Test func revisionIsPartOfTheAddress() async throws {

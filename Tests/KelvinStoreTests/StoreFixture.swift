@@ -16,11 +16,7 @@ final class StoreFixture: Sendable {
   static let digest = "a26c42aaa0936a9f2d9a658888b860d1ec73deb66936f246402b805a774bb613"
   static let otherDigest = "b25502d4c3e5987fe056570fa6f216c7e13f4e65c0fcee9ba97a83f566e9354e"
 
-  /// Keeps the requests of this process from a proxy.
-  private static let noProxy = setenv("no_proxy", "127.0.0.1,localhost", 1)
-
   init() {
-    _ = Self.noProxy
     digits = TemporaryFolder.read("\(SharedFiles.projectRoot)/Examples/Digits/Digits.onnx")
     // The field 2 of an ONNX model is the name of its producer; the last one counts.
     other = digits + [0x12, 3] + Array("new".utf8)

@@ -33,6 +33,8 @@ typedef struct {
   /// Lines such as "If-Range: \"1\"", and their number.
   const char *_Nonnull const *_Nullable headers;
   size_t header_count;
+  /// A file of trusted certificates; null for those of the system.
+  const char *_Nullable certificates;
   /// The longest time for the connection, and the longest time without a byte, in seconds.
   long connect_seconds, silent_seconds;
   /// The first argument of the callbacks, which are called on the thread of the request. If one returns false, the
