@@ -7,7 +7,7 @@ package struct PackagingError: Error, Hashable, Sendable, CustomStringConvertibl
   package enum Code: Hashable, Sendable {
     /// The system refused a file, or it changed while it was read.
     case io
-    /// The disk is full, or a quota is reached.
+    /// The disk is full, or a limit of the size of files is reached.
     case noSpace
     /// An archive, a manifest or an encrypted model is damaged or cut short.
     case malformed
@@ -38,7 +38,7 @@ package struct PackagingError: Error, Hashable, Sendable, CustomStringConvertibl
   }
 
   package init(_ error: FileError) {
-    self.init(error.code == ENOSPC || error.code == EDQUOT ? .noSpace : .io, error.description)
+    self.init([ENOSPC, EDQUOT, EFBIG].contains(error.code) ? .noSpace : .io, error.description)
   }
 
   /// Runs work on files.

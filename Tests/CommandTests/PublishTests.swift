@@ -88,6 +88,16 @@ import Testing
     #expect(other.status == 0, "\(other)")
   }
 
+  @Test func fullDiskLeavesTheFolderAsItWas() throws {
+    #expect(publish("--version", "1.0.0").status == 0)
+    let before = TemporaryFolder.entries(target)
+    let full = Kelvin.run(
+      ["publish", Kelvin.digitsPackage, "--to", target, "--version", "2.0.0"], shell: "ulimit -f 50")
+    #expect(full.status == 70 && full.errorLines.count == 1, "\(full)")
+    #expect(TemporaryFolder.entries(target) == before)
+    #expect(try models().count == 1)
+  }
+
   /// A publisher that is killed leaves a complete state, and the next one removes what is left of it.
   @Test func killedPublisherLeavesACompleteState() throws {
     #expect(publish("--version", "1.0.0", "--sign", key).status == 0)

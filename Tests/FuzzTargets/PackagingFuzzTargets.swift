@@ -7,7 +7,9 @@ import KelvinPackaging
 extension FuzzTarget {
   /// Archives, manifests and encrypted models from others.
   static let packaging = [
-    FuzzTarget("published", PackagingError.self, .json, longest: 2048, seeds: Seeds.document("manifest.json")) { bytes in
+    FuzzTarget(
+      "published", PackagingError.self, .json, longest: 2048, seeds: Seeds.document("manifest.json")
+    ) { bytes in
       for model in try Manifest.read(Array(bytes), at: nil).models {
         let isOutside = model.file.hasPrefix("/") || model.file.split(separator: "/").contains("..")
         precondition(!isOutside && !model.name.contains("/"), model.file)

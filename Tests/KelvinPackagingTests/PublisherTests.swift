@@ -121,6 +121,9 @@ import Testing
     _ = try publisher.publish(release("1.0.0"), validFor: 60, now: now)
     #expect(try Manifest.read(file("manifest.json"), at: now).models.count == 1)
     #expect(throws: PackagingError.self) { try Manifest.read(file("manifest.json"), at: now + 60) }
+    let before = state
+    let error = #expect(throws: PackagingError.self) { try publisher.publish(release("1.1.0"), now: now + 1000) }
+    #expect(error?.code == .expired && state == before)
     // An expired manifest can be published again.
     _ = try publisher.publish(release("1.1.0"), validFor: 60, now: now + 1000)
     #expect(try Manifest.read(file("manifest.json"), at: now + 1000).models.count == 2)

@@ -53,11 +53,12 @@ package struct Publisher {
   /// Adds a version to the folder. Versions that the folder has are kept.
   ///
   /// - Parameters:
-  ///   - validFor: seconds after which the manifest is not valid; nil for never.
+  ///   - validFor: seconds after which the manifest is not valid; nil to leave the time as it is, at first for ever.
   ///   - now: the date of publication.
   /// - Throws: `PackagingError`: `exists` if the folder has the version with other contents, `signature` if the folder
-  ///   has a manifest that is signed by another key, or that is signed while this publisher has no key, and the errors
-  ///   of `Archive.write`. The published state is then unchanged.
+  ///   has a manifest that is signed by another key, or that is signed while this publisher has no key, `expired` if the
+  ///   manifest has expired and `validFor` is nil, and the errors of `Archive.write`. The published state is then
+  ///   unchanged.
   package func publish(
     _ release: Release, validFor: Double? = nil, now: Date = Date()
   ) throws(PackagingError) -> Outcome {
@@ -95,6 +96,12 @@ package struct Publisher {
       kelvin: release.kelvin, date: now.formatted(.iso8601))
     manifest.add(model)
     if let validFor { manifest.expires = now.addingTimeInterval(validFor) }
+    if let end = manifest.expires, now >= end {
+      throw PackagingError(
+        .expired,
+        "the manifest in '\(folder)' was valid until \(end.formatted(.iso8601)), and no reader would accept the new one; "
+          + "give a new time with --valid-for")
+    }
     guard rename(made.pathBytes, folder.appendingPath(file).pathBytes) == 0 else {
       throw PackagingError(FileError(path: folder.appendingPath(file), action: "write", code: errno))
     }
