@@ -164,7 +164,7 @@ public struct ModelCompressor: Sendable {
   ///
   /// - Parameters:
   ///   - forms: The form of each weight, in the order of ``weights``. A weight that cannot have its form keeps its own.
-  ///   - url: What to write, which must not exist: a folder `.mlpackage` for an ML Program, a file for an ONNX model. It
+  ///   - url: The folder `.mlpackage` to write for an ML Program, or the file for an ONNX model. It must not exist, and
   ///     appears when it is complete.
   /// - Returns: The number of bytes of the copy's files.
   /// - Throws: `ModelError` with code `io` if the copy cannot be written, or exists.

@@ -32,7 +32,7 @@ package struct EvaluationPage: Sendable {
     }
   }
 
-  /// What the models' costs are.
+  /// The kind of the models' costs.
   package enum Cost: Sendable {
     case time
     case size
