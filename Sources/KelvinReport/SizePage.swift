@@ -59,6 +59,9 @@ package struct SizePage: Sendable {
     (self.parts, self.notes, self.kelvinVersion) = (parts, notes, kelvinVersion)
   }
 
+  /// The number of rows that are printed; the others would make very many pages.
+  private static let mostPrinted = 120
+
   private var byteCount: Int { parts.reduce(0) { $0 + $1.byteCount } }
 
   /// Renders the page.
@@ -131,14 +134,18 @@ package struct SizePage: Sendable {
         background:var(--d\(part.coding.rawValue))"></i>
         """
       return """
-        <tr id="t\(place)"><th scope="row" title="\(part.name)">\(breaking: part.name)</th>\
+        <tr id="t\(place)"\(place < Self.mostPrinted ? "" : " class=\"late\"" as Markup)>\
+        <th scope="row" title="\(part.name)">\(breaking: part.name)</th>\
         <td>\(HumanReadable.bytes(part.byteCount))\(bar)</td><td>\(share(part.byteCount))</td>\
         <td class="left">\(part.form)</td><td class="left">\(part.shape)</td>\
         <td class="left" title="\(part.file)">\(breaking: part.file.lastPathPart)</td></tr>
         """
     }
+    let remark: Markup =
+      parts.count > Self.mostPrinted
+      ? "<p class=\"soft printed\">The largest \(Self.mostPrinted) of \(parts.count) are printed.</p>" : ""
     return """
-      <div class="panel"><div class="scroll tall" tabindex="0" role="group" aria-label="Tensors and other parts">\
+      \(remark)<div class="panel"><div class="scroll tall" tabindex="0" role="group" aria-label="Tensors and other parts">\
       <table class="layers"><thead><tr><th scope="col">Name</th><th scope="col">Size</th><th scope="col">Share</th>\
       <th scope="col" class="left">Coding</th><th scope="col" class="left">Shape</th>\
       <th scope="col" class="left">File</th></tr></thead><tbody>\(rows)</tbody></table></div></div>

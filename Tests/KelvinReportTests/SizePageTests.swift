@@ -47,8 +47,8 @@ import Testing
 
   @Test func partsBeyondTheLimitAreOneTile() {
     let page = Self.page((0..<450).map { Self.part("w\($0)", .palette, 1000 - $0) })
-    #expect(page.contains("50 smaller parts: ") && page.contains("<tr id=\"t449\">"))
-    #expect(page.ranges(of: "class=\"tile\"").count == 2 * 401)
+    #expect(page.contains("150 smaller parts: ") && page.contains("<tr id=\"t449\" class=\"late\">"))
+    #expect(page.ranges(of: "class=\"tile\"").count == 2 * 301)
   }
 
   @Test func foreignStringsAreEscaped() {

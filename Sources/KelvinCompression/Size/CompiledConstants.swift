@@ -22,9 +22,13 @@ struct CompiledConstants {
     (self.files, self.program) = (files, program)
     tokens = Self.tokens(text.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
     var constants = ConstantTensors()
-    for place in tokens.indices.dropFirst().dropLast(2) where tokens[place] == "=" && tokens[place + 2] == "(" {
+    for place in tokens.indices {
+      if tokens[place] == "func" {
+        constants.finish(&list, program: ExactString(program), least: .max)
+        constants = ConstantTensors()
+      }
+      guard tokens[place] == "=", place >= 2, place + 2 < tokens.count, tokens[place + 2] == "(" else { continue }
       let kind = tokens[place + 1]
-      if tokens[place - 2] == "func" { constants.finish(&list, program: ExactString(program), least: .max) }
       guard kind == "const" || kind.hasPrefix("constexpr_") else { continue }
       var operands = try operands(from: place + 3)
       let next = end(from: place + 3)
@@ -99,7 +103,8 @@ struct CompiledConstants {
       if tokens[start] == "(" { depth -= 1 }
       start -= 1
     } while depth > 0 && start >= 0
-    for position in start + 1..<place where [",", ")"].contains(tokens[position]) && tokens[position - 2] == ">" {
+    for position in max(2, start + 1)..<place
+    where [",", ")"].contains(tokens[position]) && tokens[position - 2] == ">" {
       outputs.append((String(tokens[position - 1]), shape(before: position - 1)))
     }
     return outputs

@@ -71,7 +71,8 @@ struct CoreMLWeights {
         guard let stored = try Self.stored(message) else { return }
         let shape = weight.name == "weights" ? try kind.shape(parameters) : []
         list.add(
-          "\(name).\(numbered)", Shape(shape).count == stored.count ? shape : [stored.count], stored.coding,
+          "\(name).\(numbered)",
+          Shape(shape).isAddressable && Shape(shape).count == stored.count ? shape : [stored.count], stored.coding,
           [.init(file: file, offset: message.offset, byteCount: message.bytes.count)])
       }
     }

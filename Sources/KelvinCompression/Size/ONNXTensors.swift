@@ -120,7 +120,7 @@ struct ONNXTensors {
         let value = try entry.last(Fields.MapEntry.value)?.string() ?? ""
         switch try entry.last(Fields.MapEntry.key)?.string() {
         case "location": location = value
-        case "offset": offset = Int(value) ?? 0
+        case "offset": offset = max(0, Int(value) ?? 0)
         case "length": length = Int(value)
         default: break
         }

@@ -36,12 +36,12 @@ package indirect enum TensorCoding: Hashable, Sendable, CustomStringConvertible 
   /// The elements that are not zero, and their positions.
   case sparse(TensorCoding)
 
-  /// The name, as in `kelvin compress`: `float16`, `palette-6`, `sparse int8`.
+  /// The name, as in `kelvin compress`: `float16`, `palette-6`, `sparse int8`, `scaled palette-4`.
   package var description: String {
     switch self {
     case .elements(let type): type
     case .palette(let bits): "palette-\(bits)"
-    case .scaled(let coding): "\(coding), scaled"
+    case .scaled(let coding): "scaled \(coding)"
     case .sparse(let coding): "sparse \(coding)"
     }
   }

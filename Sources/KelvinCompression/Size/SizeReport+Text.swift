@@ -4,6 +4,9 @@ extension SizeReport {
   /// The number of tensors that are shown without `--verbose`.
   private static let shownCount = 12
 
+  /// The number of codings that are counted one by one.
+  private static let shownCodings = 5
+
   /// The totals by name, with their meaning.
   var totals: [(name: String, value: String, remark: String)] {
     var totals = [
@@ -25,15 +28,20 @@ extension SizeReport {
         totals.append(("peak", HumanReadable.bytes(peak), "of the process while it predicts"))
       }
     }
-    let codings = Dictionary(grouping: tensors, by: \.coding).mapValues(\.count)
-      .sorted { ($1.value, $0.key.description) < ($0.value, $1.key.description) }
-      .map { "\($0.value) \($0.key)" }
-    totals.append(
-      ("tensors", HumanReadable.bytes(tensorByteCount), codings.isEmpty ? "none" : codings.joined(separator: ", ")))
+    totals.append(("tensors", HumanReadable.bytes(tensorByteCount), codings))
     let others = rest.prefix(3).map { "\($0.name) \(HumanReadable.bytes($0.byteCount))" }
     totals.append(
       ("rest", HumanReadable.bytes(byteCount - tensorByteCount), others.joined(separator: ", ")))
     return totals
+  }
+
+  /// The number of tensors of each coding: `53 float16, 53 palette-6`.
+  private var codings: String {
+    let counts = Dictionary(tensors.map { ($0.coding.description, 1) }, uniquingKeysWith: +)
+      .sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+    let shown = counts.prefix(Self.shownCodings).map { "\($0.value) \($0.key)" }
+    let rest = counts.dropFirst(Self.shownCodings).reduce(0) { $0 + $1.value }
+    return counts.isEmpty ? "none" : (shown + (rest > 0 ? ["\(rest) others"] : [])).joined(separator: ", ")
   }
 
   /// Formats the report for a terminal.

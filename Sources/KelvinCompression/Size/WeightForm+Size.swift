@@ -1,6 +1,6 @@
 extension ModelCompressor {
   /// Returns the bytes of a copy with all weights in one form, computed from the shapes of the weights. The program
-  /// itself grows by less than a hundred bytes for each weight, which are not counted.
+  /// itself grows by less than 200 bytes for each weight, which are not counted.
   func estimatedByteCount(_ form: WeightForm) -> Int {
     weights.reduce(byteCount) { sum, weight in
       let elementSize = weight.byteCount / max(weight.count, 1)

@@ -5,7 +5,7 @@ import KelvinBasics
 /// The page has two drawings, for wide and for narrow windows, of which one is shown. Labels keep a readable size.
 enum SizeTreemap {
   /// The number of tiles; further parts are drawn as one.
-  private static let mostTiles = 400
+  private static let mostTiles = 300
   /// The width of a character and the height of a line of a label.
   private static let (letterWidth, lineHeight) = (7.4, 15.0)
   private static let margin = 5.0
@@ -90,13 +90,15 @@ enum SizeTreemap {
   }
 
   static let style: Markup = """
-    .treemap{margin:8px 0}.treemap svg{width:100%;height:auto}.treemap .narrow{display:none}
+    h1 wbr{display:inline}.treemap{margin:8px 0}.treemap svg{width:100%;height:auto}.treemap .narrow{display:none}
     .tile rect{stroke:var(--bg);stroke-width:1}.tile{outline:none}
     .tile:hover rect,.tile:focus rect{stroke:var(--ink);stroke-width:3}
     .tile text{fill:#fff;font-size:12px;paint-order:stroke;stroke:#000b;stroke-width:2.5px;stroke-linejoin:round;\
     pointer-events:none}
     @media(max-width:700px){.treemap .broad{display:none}.treemap .narrow{display:block}}
-    @media print{.treemap .broad{display:block}.treemap .narrow{display:none}.treemap{break-inside:avoid}}
+    @media print{.treemap .broad{display:block}.treemap .narrow{display:none}.treemap{break-inside:avoid}\
+    .late{display:none}}
+    @media screen{.printed{display:none}}
     """
 
   /// Makes each drawing one stop of the tab key, with arrow keys from tile to tile.
