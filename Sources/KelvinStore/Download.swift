@@ -39,7 +39,7 @@ final class Download: TransferReceiver {
   }
 
   private struct Notes: Codable {
-    var url: String
+    var address: String
     var validators: Validators
   }
 
@@ -168,7 +168,7 @@ final class Download: TransferReceiver {
       guard file >= 0 else { throw failure("open") }
     }
     let notes = (try? LocalFile.read(notesPath)).flatMap { try? JSONText.decode(Notes.self, from: $0) }
-    validators = notes?.url == address.source ? notes?.validators : nil
+    validators = notes?.address == address.identity ? notes?.validators : nil
     let isResumable = !isFresh && validators?.strong != nil && !address.url.hasPrefix("file:")
     if !isResumable { try restart() } else { try rehash() }
     offset = received
@@ -213,7 +213,7 @@ final class Download: TransferReceiver {
       total = length
       let validators = Validators(response)
       self.validators = validators
-      try save(Notes(url: address.source, validators: validators))
+      try save(Notes(address: address.identity, validators: validators))
     }
     if response["content-type"]?.lowercased().hasPrefix("text/html") == true { throw webPage }
     if let total {

@@ -11,7 +11,10 @@ struct HashLock {
   }
 
   private struct Entry: Codable {
+    /// The URL without secrets, for readers.
     var url: String
+    /// The SHA-256 of the whole URL.
+    var address: String
     var sha256: String
   }
 
@@ -35,15 +38,15 @@ struct HashLock {
     else { throw StoreError(.invalid, "'\(path)' is not a file of hashes, which 'kelvin fetch --lock' writes") }
   }
 
-  func sha256(of url: String) -> String? {
-    document.models.first { ExactString($0.url) == ExactString(url) }?.sha256
+  func sha256(of address: ModelAddress) -> String? {
+    document.models.first { $0.address == address.identity }?.sha256
   }
 
   /// Adds the hash of a URL, if the file does not have it.
-  func keep(_ sha256: String, of url: String) throws(StoreError) {
-    guard self.sha256(of: url) == nil else { return }
+  func keep(_ sha256: String, of address: ModelAddress) throws(StoreError) {
+    guard self.sha256(of: address) == nil else { return }
     var changed = document
-    changed.models.append(Entry(url: url, sha256: sha256))
+    changed.models.append(Entry(url: address.source, address: address.identity, sha256: sha256))
     try StoreDocument.write(changed, to: path)
   }
 }

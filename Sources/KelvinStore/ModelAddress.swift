@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import KelvinBasics
+import KelvinDevices
 
 /// The address of a file to fetch.
 struct ModelAddress: Sendable {
@@ -8,6 +9,8 @@ struct ModelAddress: Sendable {
   let url: String
   /// The URL for records and messages, without secrets.
   let source: String
+  /// The SHA-256 of the URL, which tells apart URLs with different queries without revealing them.
+  var identity: String { Digest(url).description }
   /// The SHA-256 that the address demands, as 64 hexadecimal digits in lower case.
   let sha256: String?
   /// The name of the file.

@@ -56,7 +56,7 @@ extension ModelStore {
       let file = try ModelAddress(address, environment: self.environment)
       let asked = try name.map { (name) throws(StoreError) in try ModelName(checking: name) }
       let hashes = try lock.map { (url) throws(StoreError) in try HashLock(at: url.relativePath) }
-      let kept = hashes?.sha256(of: file.source)
+      let kept = hashes?.sha256(of: file)
       if let own = file.sha256, let kept, own != kept {
         throw StoreError(
           .integrity,
@@ -65,7 +65,7 @@ extension ModelStore {
       let request = FetchRequest(
         address: file, name: asked?.name ?? file.modelName, version: asked?.version, sha256: file.sha256 ?? kept)
       let fetched = try self.fetch(request, FetchMeter(isCancelled: isCancelled, report: progress))
-      try hashes?.keep(fetched.model.sha256, of: file.source)
+      try hashes?.keep(fetched.model.sha256, of: file)
       return fetched
     }
   }
@@ -219,7 +219,7 @@ extension ModelStore {
     try folder.prepare()
     let place = folder.path(Self.downloadsName)
     try StoreFolder.makeFolder(place)
-    let part = "\(place)/\(Digest(request.address.url).description.prefix(32)).part"
+    let part = "\(place)/\(request.address.identity.prefix(32)).part"
     let before = Set(versions(of: request.name).map(\.version))
     var hasWaited = false
     let lock = try FileLock.take("\(part).lock") {
@@ -231,7 +231,7 @@ extension ModelStore {
       withExtendedLifetime(lock) {}
     }
     if let kept = try kept(request) { return FetchedModel(model: kept, isNew: false, remarks: []) }
-    let known = versions(of: request.name).first { $0.source == request.address.source }
+    let known = versions(of: request.name).first { $0.record.address == request.address.identity }
     // The process that held the lock may have fetched it now.
     if hasWaited, request.version == nil, let known, !before.contains(known.version) {
       return FetchedModel(model: known, isNew: false, remarks: [])
@@ -286,7 +286,7 @@ extension ModelStore {
     defer { download.discard() }
     let arrival = try Arrival(part, address, as: request.name, in: staging.path)
     let record = VersionRecord(
-      model: arrival.model, source: address.source, sha256: outcome.sha256, byteCount: arrival.byteCount,
+      model: arrival.model, from: address, sha256: outcome.sha256, byteCount: arrival.byteCount,
       tags: request.tags, arrival: Date().timeIntervalSince1970, validators: outcome.validators, signer: request.signer)
     let (model, isNew, removed) = try install(
       staging, as: request.name, version: request.version ?? Self.version(outcome.sha256), record)

@@ -120,7 +120,7 @@ public struct ModelStore: Sendable {
         arrival: Date(timeIntervalSince1970: record.arrival),
         lastUse: Date(timeIntervalSince1970: isUsed ? status.st_mtim.sinceEpoch : record.arrival),
         isCurrent: version == current, isPinned: choices.pinned.contains(version), folder: folder,
-        record: VersionRecordFacts(validators: record.validators, signer: record.signer))
+        record: VersionRecordFacts(address: record.address, validators: record.validators, signer: record.signer))
     }
   }
 

@@ -39,6 +39,8 @@ struct VersionRecord: Codable {
   let model: String
   /// The URL that the model came from, without secrets.
   let source: String
+  /// The SHA-256 of the whole URL.
+  let address: String
   /// The SHA-256 of the download.
   let sha256: String
   /// The size of the files.
@@ -51,10 +53,11 @@ struct VersionRecord: Codable {
   let signer: String?
 
   init(
-    model: String, source: String, sha256: String, byteCount: Int, tags: [String], arrival: Double,
+    model: String, from address: ModelAddress, sha256: String, byteCount: Int, tags: [String], arrival: Double,
     validators: Validators, signer: String?
   ) {
-    (self.model, self.source, self.sha256, self.byteCount) = (model, source, sha256, byteCount)
+    (source, self.address) = (address.source, address.identity)
+    (self.model, self.sha256, self.byteCount) = (model, sha256, byteCount)
     (self.tags, self.arrival, self.validators, self.signer) = (tags, arrival, validators, signer)
   }
 

@@ -37,6 +37,7 @@ public struct StoredModel: Hashable, Sendable {
 
 /// The facts of a record that only the store needs.
 struct VersionRecordFacts: Hashable, Sendable {
+  let address: String
   let validators: Validators
   let signer: String?
 }

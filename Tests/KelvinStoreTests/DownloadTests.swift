@@ -160,6 +160,14 @@ struct DownloadTests {
     }
   }
 
+  @Test func urlsWithDifferentQueriesAreDifferentFiles() async throws {
+    _ = try await fetch("plain/Digits.onnx?id=1")
+    server.stop()
+    #expect(try await !fetch("plain/Digits.onnx?id=1").isNew)
+    let error = await failure { () async throws(StoreError) in try await fetch("plain/Digits.onnx?id=2") }
+    #expect(error?.code == .network, "\(error as Any)")
+  }
+
   @Test func localFileArrives() async throws {
     let path = server.folder.write(fixture.digits, "a file.onnx")
     let fetched = try await fixture.store.fetch(URL(filePath: path).absoluteString)
