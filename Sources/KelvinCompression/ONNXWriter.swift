@@ -136,7 +136,8 @@ struct ONNXWriter {
     let stored = "\(tensor.name)_codes"
     switch code {
     case .half(let bits):
-      Self.initializer(stored, ONNXFields.float16, StoredElements(halves: bits, tensor.shape), &writer)
+      let values = isTransposed ? Self.transposed(bits, [tensor.shape[1], tensor.shape[0]]) : bits
+      Self.initializer(stored, ONNXFields.float16, StoredElements(halves: values, tensor.shape), &writer)
       Self.node("Cast", [stored], tensor.name, [("to", ONNXFields.float)], &writer)
     case .integers(let code) where code.bits == 8:
       guard weights.opset >= ONNXWeights.int8Opset else {

@@ -50,6 +50,19 @@ struct FetchTests {
     #expect(list.output.contains("current") && list.output.split(separator: "\n").allSatisfy { $0.count <= 80 })
   }
 
+  @Test func modelRunsFromItsURL() throws {
+    let url = server.url("plain/Digits.onnx")
+    let arguments = [Kelvin.image("9_0125.png"), "--units", "cpu", "--json"]
+    let answer = kelvin(["classify", url] + arguments)
+    #expect(answer.status == 0 && answer.output.contains("\"nine\""), "\(answer)")
+    let hash = try #require(try models().first?["sha256"]?.text)
+    server.stop()
+    let again = kelvin(["classify", "\(url)#sha256=\(hash)"] + arguments)
+    #expect(again.status == 0 && again.output == answer.output && again.errors.isEmpty, "\(again)")
+    let wrong = kelvin(["classify", "\(url)#sha256=\(String(repeating: "0", count: 64))"] + arguments)
+    #expect(wrong.status != 0 && wrong.status != 64 && wrong.errorLines.count == 1, "\(wrong)")
+  }
+
   @Test func fileHasPrecedenceOverANameOfTheStore() {
     _ = kelvin(["fetch", server.url("plain/Digits.onnx"), "--no-compile", "--name", "notes"])
     let path = folder.write("no model", "notes")

@@ -90,11 +90,7 @@ struct FetchCommand: ParsableCommand, LimitedCommand, IsolatedCommand {
     let progress = Progress("fetching")
     defer { progress.finish() }
     let key = try key.map { try LocalFile.read($0) }
-    let show = { @Sendable (state: FetchProgress) in
-      let rate = state.bytesPerSecond.map { ", \(HumanReadable.bytes(Int($0)))/s" } ?? ""
-      progress.update(
-        state.fractionCompleted, HumanReadable.bytes(state.receivedByteCount) + rate, secondsLeft: state.secondsLeft)
-    }
+    let show = { @Sendable (state: FetchProgress) in progress.update(state) }
     return try Interrupts.cancelling { [model, from, tags, name, lock] in
       if let from, let tags { return try await store.request(tags: Set(tags), from: from, key: key, progress: show) }
       if let from { return [try await store.fetch(model ?? "", from: from, key: key, progress: show)] }
@@ -113,5 +109,13 @@ struct FetchCommand: ParsableCommand, LimitedCommand, IsolatedCommand {
     }
     remarks.forEach(Console.note)
     fetched = FetchedModel(model: model, isNew: fetched.isNew, remarks: fetched.remarks)
+  }
+}
+
+extension Progress {
+  func update(_ state: FetchProgress) {
+    let rate = state.bytesPerSecond.map { ", \(HumanReadable.bytes(Int($0)))/s" } ?? ""
+    update(
+      state.fractionCompleted, HumanReadable.bytes(state.receivedByteCount) + rate, secondsLeft: state.secondsLeft)
   }
 }

@@ -16,7 +16,7 @@ struct CompressionSamples {
   init(_ path: String, for model: ReadModel, _ function: String?, _ cropAndScale: ImageCropAndScale) throws {
     let description = try model.modelDescription(of: function)
     if path.lowercased().hasSuffix(".jsonl") {
-      samples = try Self.lines(path, try FeatureReader(model, functionName: function))
+      samples = try Self.lines(path, description, try FeatureReader(model, functionName: function))
     } else {
       samples = try Self.images(path, description, cropAndScale)
     }
@@ -24,20 +24,38 @@ struct CompressionSamples {
   }
 
   /// Reads one object a line: the value of each input by its name.
-  private static func lines(_ path: String, _ reader: FeatureReader) throws -> [CompressionSearch.Sample] {
+  private static func lines(
+    _ path: String, _ description: ModelDescription, _ reader: FeatureReader
+  ) throws -> [CompressionSearch.Sample] {
     let text = String(decoding: try LocalFile.read(path), as: UTF8.self)
     var samples: [CompressionSearch.Sample] = []
     for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
     where !line.allSatisfy(\.isWhitespace) {
       do {
         let fields = try JSONText.decode([String: JSONFragment].self, from: Data(line.utf8))
-        let inputs = try fields.map { (name: $0.key, text: try $0.value.text(in: path.parentPath)) }
-        samples.append(.init(try reader.read(inputs.sorted { ExactString($0.name) < ExactString($1.name) })))
+        samples.append(.init(try sample(fields, description, reader, path.parentPath)))
       } catch is DecodingError {
         throw InputError("'\(path)', line \(number + 1) is not a JSON object with a value for each input")
       } catch { throw InputError("'\(path)', line \(number + 1): \(describe(error))") }
     }
     return samples
+  }
+
+  /// Returns the inputs of a line. The reader takes arrays from files only, so that lists become arrays here.
+  private static func sample(
+    _ fields: [String: JSONFragment], _ description: ModelDescription, _ reader: FeatureReader, _ folder: String
+  ) throws -> DictionaryFeatureProvider {
+    var (values, others): ([String: FeatureValue], [(name: String, text: String)]) = ([:], [])
+    for (name, fragment) in fields.sorted(by: { ExactString($0.key) < ExactString($1.key) }) {
+      if case .list = fragment, let constraint = description.inputDescriptionsByName[name]?.multiArrayConstraint {
+        values[name] = FeatureValue(multiArray: try fragment.array(constraint.dataType, of: name))
+      } else {
+        others.append((name, try fragment.text(in: folder)))
+      }
+    }
+    guard !others.isEmpty else { return DictionaryFeatureProvider(dictionary: values) }
+    let read = try reader.read(others, mayLackSome: true)
+    return DictionaryFeatureProvider(dictionary: values.merging(read.dictionary) { own, _ in own })
   }
 
   private static func images(
@@ -138,6 +156,33 @@ private enum JSONFragment: Codable {
     case .string(let text): try value.encode(text)
     case .list(let list): try value.encode(list)
     case .object(let object): try value.encode(object)
+    }
+  }
+
+  /// Returns nested lists of numbers as an array.
+  func array(_ type: MultiArrayDataType, of name: String) throws -> MultiArray {
+    var shape: [Int] = []
+    var level = self
+    while case .list(let list) = level {
+      shape.append(list.count)
+      guard let first = list.first else { break }
+      level = first
+    }
+    var numbers: [Double] = []
+    try collect(shape[...], name, &numbers)
+    let array = try MultiArray(shape: shape, dataType: type)
+    for (index, number) in numbers.enumerated() { array[index] = number }
+    return array
+  }
+
+  private func collect(_ shape: ArraySlice<Int>, _ name: String, _ numbers: inout [Double]) throws {
+    switch self {
+    case .list(let list) where list.count == shape.first:
+      for element in list { try element.collect(shape.dropFirst(), name, &numbers) }
+    case .bool(let bool) where shape.isEmpty: numbers.append(bool ? 1 : 0)
+    case .integer(let integer) where shape.isEmpty: numbers.append(Double(integer))
+    case .number(let number) where shape.isEmpty: numbers.append(number)
+    default: throw InputError("the lists of '\(name)' have different lengths, or hold other values than numbers")
     }
   }
 
