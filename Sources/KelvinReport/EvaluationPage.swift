@@ -131,6 +131,7 @@ package struct EvaluationPage: Sendable {
   }
 
   private func section(_ one: BenchmarkCandidate) -> Markup {
+    guard !one.sections.isEmpty || !one.mistakes.isEmpty else { return "" }
     let mistakes: [Markup] = one.mistakes.map { mistake in
       var image = mistake.image
       image.path = "\(mistake.caption): \(image.path)"

@@ -14,7 +14,7 @@ struct Arrival {
 
   /// The folder for the contents of an archive.
   private static let contents = "files"
-  private static let endings = ["mlpackage", "mlmodelc", "mlmodel", "onnx"]
+  private static let endings = ["mlpackage", "mlmodelc", "mlmodel", "onnx", "kelvinmodel"]
 
   /// Moves a download into the folder of a version that arrives, or unpacks it there.
   ///
@@ -65,8 +65,10 @@ struct Arrival {
     }
   }
 
-  /// Reads the model, in the process that the caller's isolation demands.
+  /// Reads the model, in the process that the caller's isolation demands. An encrypted one is not read, for want of its
+  /// key.
   private static func check(_ path: String, _ address: ModelAddress) throws(StoreError) {
+    guard !EncryptedModels.recognizes(path) else { return }
     do throws(ModelError) { _ = try ReadModel(contentsOf: URL(filePath: path)) } catch {
       let reason = error.code == .predictionCancelled ? StoreError.Code.cancelled : .invalid
       throw StoreError(reason, "'\(address.source)' is not a model that can be used: \(error)")

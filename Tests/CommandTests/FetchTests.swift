@@ -63,6 +63,18 @@ struct FetchTests {
     #expect(wrong.status != 0 && wrong.status != 64 && wrong.errorLines.count == 1, "\(wrong)")
   }
 
+  @Test func encryptedModelArrivesWithoutItsKey() throws {
+    let key = "\(folder.path)/secret.key"
+    let copy = "\(server.folder.path)/Digits.kelvinmodel"
+    #expect(Kelvin.run("encrypt", Kelvin.digits, copy, "--generate-key", key).status == 0)
+    let fetch = kelvin(["fetch", server.url("plain/Digits.kelvinmodel")])
+    #expect(fetch.status == 0 && fetch.errors.contains("is encrypted"), "\(fetch)")
+    let classify = ["classify", "Digits", Kelvin.image("9_0125.png"), "--units", "cpu"]
+    let answer = kelvin(classify + ["--key-file", key])
+    #expect(answer.status == 0 && answer.output.contains("nine"), "\(answer)")
+    #expect(kelvin(classify).status != 0)
+  }
+
   @Test func fileHasPrecedenceOverANameOfTheStore() {
     _ = kelvin(["fetch", server.url("plain/Digits.onnx"), "--no-compile", "--name", "notes"])
     let path = folder.write("no model", "notes")

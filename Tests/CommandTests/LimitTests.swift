@@ -57,7 +57,7 @@ import Testing
   }
 
   /// Address space in MB: from too little for the program's libraries to enough for all.
-  private static let ladder = [60, 100, 150, 200, 250, 300, 400, 600, 800, 1000, 1500, 2000]
+  private static let ladder = [64, 100, 150, 200, 250, 300, 400, 600, 800, 1000, 1500, 2000]
 
   @Test(
     .boundsAddresses,

@@ -2,6 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import Kelvin
 import KelvinBasics
+import KelvinPackaging
 import KelvinStore
 
 struct FetchCommand: ParsableCommand, LimitedCommand, IsolatedCommand {
@@ -101,6 +102,9 @@ struct FetchCommand: ParsableCommand, LimitedCommand, IsolatedCommand {
 
   /// Compiles a model that has arrived. The store keeps it where that fails.
   private func compile(_ fetched: inout FetchedModel, _ store: ModelStore) throws {
+    guard !EncryptedModels.recognizes(fetched.model.url.relativePath) else {
+      return Console.note("'\(fetched.model.name)' is encrypted; each start compiles it again")
+    }
     let configuration = ModelConfiguration(computeUnits: units.units)
     let progress = Progress("compiling")
     defer { progress.finish() }

@@ -85,7 +85,7 @@ struct CompressionReport: Encodable {
     var lines = [
       "", "size        \(HumanReadable.bytes(bytes)), \(share) % of \(HumanReadable.bytes(bytesBefore))",
     ]
-    if let iOS { lines.append("reads it    iOS \(iOS) and later") }
+    if let iOS { lines.append("needs       iOS \(iOS) or later") }
     if let measured {
       if let count = measured.labelled, let right = measured.right, let before = measured.rightBefore,
         let interval = measured.differenceInterval

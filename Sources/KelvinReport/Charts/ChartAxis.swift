@@ -16,6 +16,13 @@ struct ChartAxis {
     self.init(step: step, upTo: seconds)
   }
 
+  /// Creates an axis of sizes, whose ticks are round numbers of KiB, MiB or GiB.
+  init(upToBytes most: Double, about count: Int) {
+    let unit = [0x1p30, 0x1p20, 0x1p10].first { most >= $0 } ?? 1
+    let axis = ChartAxis(upTo: most / unit, about: count)
+    (maximum, ticks) = (axis.maximum * unit, axis.ticks.map { $0 * unit })
+  }
+
   private init(step: Double, upTo most: Double) {
     let steps = max(1, Int((most / step).rounded(.up)))
     maximum = step * Double(steps)

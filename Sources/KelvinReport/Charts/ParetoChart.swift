@@ -75,7 +75,8 @@ enum ParetoChart {
 
     init(_ page: EvaluationPage, _ shown: [EvaluationPage.BenchmarkCandidate]) {
       kind = page.cost
-      costs = ChartAxis(upTo: (shown.map(\.cost).max() ?? 1) * 1.02, about: 4)
+      let most = (shown.map(\.cost).max() ?? 1) * 1.02
+      costs = kind == .time ? ChartAxis(upTo: most, about: 4) : ChartAxis(upToBytes: most, about: 4)
       isShare = page.isShare
       let reached = shown.flatMap { one in
         [one.quality, one.interval?.lowerBound, one.interval?.upperBound].compactMap { $0 }.filter(\.isFinite)
