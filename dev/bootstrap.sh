@@ -21,7 +21,8 @@ if ! compgen -G '/dev/dri/renderD*' > /dev/null && ! [ -e /dev/nvidia0 ]; then
   packages+=(mesa-vulkan-drivers pocl-opencl-icd)
 fi
 if [ "${1:-}" = --tests ]; then
-  packages+=(vulkan-validationlayers chromium python3 python3-numpy sqlite3)  # tests open reports in a browser
+  # Tests open reports in a browser, and compare archives and signatures with those of other programs.
+  packages+=(vulkan-validationlayers chromium python3 python3-numpy sqlite3 zstd openssl)
   # Kernels for aarch64 run under an emulator.
   [ "$(uname -m)" = aarch64 ] || packages+=(qemu-user libc6-dev-arm64-cross)
 fi
