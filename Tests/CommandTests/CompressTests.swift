@@ -62,6 +62,10 @@ import Testing
     let text = Kelvin.run("compress", Kelvin.digitsPackage, other, "--form", "int4", "--data", lines, "--units", "cpu")
     #expect(text.status == 0 && text.output.contains("iOS 18 or later"), "\(text)")
     #expect(text.output.contains("of 2 labels are the original's"), "\(text)")
+    let foreign = folder.write("image,label\n\(Kelvin.image("9_0125.png")),zebra\n", "foreign.csv")
+    let none = Kelvin.run(
+      "compress", Kelvin.digitsPackage, "\(folder.path)/fourth.mlpackage", "--form", "int4", "--data", foreign)
+    #expect(none.status == 65 && none.errors.contains("is a label of the model: 'zebra'; it has 'zero'"), "\(none)")
     let wrong = folder.write(#"{"image": "images/9_0125.png"}"# + "\n[]", "wrong.jsonl")
     let refused = Kelvin.run(
       "compress", Kelvin.digitsPackage, "\(folder.path)/third.mlpackage", "--form", "int4", "--data", wrong)

@@ -100,7 +100,11 @@ struct CompressionSamples {
     }
     dataset.remarks.forEach(Console.note)
     let labels = LabelMatching(dataset.labels, answers: description.classLabels.map { "\($0)" })
-    let missing = try evaluating { () throws(VisionError) in try labels.missing(of: path.lastPathPart) }
+    guard let missing = try? labels.missing(of: path.lastPathPart) else {
+      let known = description.classLabels.prefix(3).map { "'\($0)'" }.joined(separator: ", ")
+      throw InputError(
+        "no class of '\(path)' is a label of the model: '\(dataset.labels.first ?? "")'; it has \(known), …")
+    }
     if !missing.isEmpty {
       Console.note("\(missing.count) classes of the data set are not among the labels of the model")
     }
