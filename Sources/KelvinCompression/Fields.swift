@@ -91,7 +91,7 @@ enum ElementType: Int {
   var byteCount: Int { bits / 8 }
 }
 
-/// Field numbers of Core ML's messages and of ONNX's that sizes are read from (NeuralNetwork.proto, onnx.proto).
+/// Field numbers of Core ML's messages that sizes are read from (NeuralNetwork.proto).
 extension Fields {
   enum Pipeline { static let models = 1 }
   enum NestedPipeline { static let pipeline = 1 }
@@ -99,19 +99,4 @@ extension Fields {
   enum Layer { static let name = 1 }
   enum WeightParams { static let floatValue = 1, float16Value = 2, rawValue = 30, int8RawValue = 31, quantization = 40 }
   enum QuantizationParams { static let numberOfBits = 1, lookupTable = 102 }
-
-  enum ONNXModel { static let graph = 7, functions = 25 }
-  enum ONNXGraph { static let nodes = 1, initializers = 5, sparseInitializers = 15 }
-  enum ONNXFunction { static let nodes = 7 }
-  enum ONNXNode { static let inputs = 1, outputs = 2, kind = 4, attributes = 5 }
-  enum ONNXAttribute {
-    static let name = 1, integer = 3, tensor = 5, graph = 6, tensors = 10, graphs = 11, sparseTensor = 22
-  }
-  enum ONNXSparse { static let values = 1, indices = 2, sizes = 3 }
-  enum ONNXTensor {
-    static let sizes = 1, type = 2, name = 8, externalData = 13
-    /// The lists of elements: of 32-bit floats and integers, strings, 64-bit integers, bytes, doubles, and 64-bit
-    /// integers without signs.
-    static let elements: Set<Int> = [4, 5, 6, 7, 9, 10, 11]
-  }
 }

@@ -131,21 +131,3 @@ struct ONNXWeights {
     return bytes
   }
 }
-
-/// Field numbers of ONNX's messages that compression reads and writes (onnx.proto of onnx 1.23).
-enum ONNXFields {
-  enum Model { static let graph = 7, opsetImport = 8 }
-  enum OperatorSet { static let domain = 1, version = 2 }
-  enum Graph { static let node = 1, initializer = 5, input = 11 }
-  enum Node { static let input = 1, output = 2, name = 3, type = 4, attribute = 5, domain = 7 }
-  enum Attribute { static let name = 1, integer = 3, graph = 6, graphs = 11, type = 20 }
-  enum Tensor {
-    static let dims = 1, dataType = 2, floatData = 4, name = 8, rawData = 9, externalData = 13, dataLocation = 14
-  }
-  enum Entry { static let key = 1, value = 2 }
-  enum ValueInfo { static let name = 1 }
-  /// Element types.
-  static let (float, uint8, int8, float16) = (1, 2, 3, 10)
-  /// The type of an attribute with an integer.
-  static let integerAttribute = 2
-}

@@ -50,7 +50,8 @@ public struct ModelStore: Sendable {
       variable("KELVIN_MODELS_DIR") ?? variable("XDG_DATA_HOME").map { "\($0)/kelvin/models" }
       ?? variable("HOME").map { "\($0)/.local/share/kelvin/models" }
     guard let path else {
-      throw StoreError(.io, "there is no folder for models; set KELVIN_MODELS_DIR")
+      throw StoreError(
+        .io, "none of KELVIN_MODELS_DIR, XDG_DATA_HOME and HOME names a folder for models; set one of them")
     }
     return ModelStore(at: URL(filePath: path))
   }

@@ -23,21 +23,21 @@ struct ONNXTensors {
   init(_ model: WireMessage, file: String, files: [ShippedFile]) throws(FormatError) {
     self.file = ExactString(file)
     sizes = Dictionary(files.map { (ExactString($0.name), $0.byteCount) }) { first, _ in first }
-    try model.each(Fields.ONNXModel.graph) { (field) throws(FormatError) in try read(graph: field.message()) }
-    try model.each(Fields.ONNXModel.functions) { (field) throws(FormatError) in
-      try field.message().each(Fields.ONNXFunction.nodes) { (node) throws(FormatError) in try read(node: node.message())
+    try model.each(ONNXFields.Model.graph) { (field) throws(FormatError) in try read(graph: field.message()) }
+    try model.each(ONNXFields.Model.functions) { (field) throws(FormatError) in
+      try field.message().each(ONNXFields.Function.node) { (node) throws(FormatError) in try read(node: node.message())
       }
     }
   }
 
   private mutating func read(graph: WireMessage) throws(FormatError) {
     // Nodes first: they tell how initializers are packed.
-    try graph.each(Fields.ONNXGraph.nodes) { (field) throws(FormatError) in try read(node: field.message()) }
-    try graph.each(Fields.ONNXGraph.initializers) { (field) throws(FormatError) in
+    try graph.each(ONNXFields.Graph.node) { (field) throws(FormatError) in try read(node: field.message()) }
+    try graph.each(ONNXFields.Graph.initializer) { (field) throws(FormatError) in
       let tensor = try field.message()
-      try add(tensor, try tensor.last(Fields.ONNXTensor.name)?.string() ?? "", least: 1)
+      try add(tensor, try tensor.last(ONNXFields.Tensor.name)?.string() ?? "", least: 1)
     }
-    try graph.each(Fields.ONNXGraph.sparseInitializers) { (field) throws(FormatError) in
+    try graph.each(ONNXFields.Graph.sparseInitializer) { (field) throws(FormatError) in
       try add(sparse: field.message(), "")
     }
   }
@@ -49,24 +49,24 @@ struct ONNXTensors {
     var reader = node.fields()
     while let field = try reader.next() {
       switch field.number {
-      case Fields.ONNXNode.inputs: inputs.append(try field.string())
-      case Fields.ONNXNode.outputs: if output.isEmpty { output = try field.string() }
-      case Fields.ONNXNode.kind: kind = try field.string()
-      case Fields.ONNXNode.attributes: attributes.append(try field.message())
+      case ONNXFields.Node.input: inputs.append(try field.string())
+      case ONNXFields.Node.output: if output.isEmpty { output = try field.string() }
+      case ONNXFields.Node.type: kind = try field.string()
+      case ONNXFields.Node.attribute: attributes.append(try field.message())
       default: break
       }
     }
     for attribute in attributes {
-      let key = try attribute.last(Fields.ONNXAttribute.name)?.string() ?? ""
-      if key == "bits" { bits = try attribute.last(Fields.ONNXAttribute.integer)?.integer() }
+      let key = try attribute.last(ONNXFields.Attribute.name)?.string() ?? ""
+      if key == "bits" { bits = try attribute.last(ONNXFields.Attribute.integer)?.integer() }
       let name = kind == "Constant" ? output : "\(output).\(key)"
       var reader = attribute.fields()
       while let field = try reader.next() {
         switch field.number {
-        case Fields.ONNXAttribute.tensor, Fields.ONNXAttribute.tensors:
+        case ONNXFields.Attribute.tensor, ONNXFields.Attribute.tensors:
           try add(field.message(), name, least: Self.leastAttributeCount)
-        case Fields.ONNXAttribute.sparseTensor: try add(sparse: field.message(), name)
-        case Fields.ONNXAttribute.graph, Fields.ONNXAttribute.graphs: try read(graph: field.message())
+        case ONNXFields.Attribute.sparseTensor: try add(sparse: field.message(), name)
+        case ONNXFields.Attribute.graph, ONNXFields.Attribute.graphs: try read(graph: field.message())
         default: break
         }
       }
@@ -78,12 +78,14 @@ struct ONNXTensors {
   }
 
   private mutating func add(sparse message: WireMessage, _ name: String) throws(FormatError) {
-    guard let values = try message.last(Fields.ONNXSparse.values)?.message() else { return }
-    let own = try values.last(Fields.ONNXTensor.name)?.string() ?? ""
+    guard let values = try message.last(ONNXFields.SparseTensor.values)?.message() else { return }
+    let own = try values.last(ONNXFields.Tensor.name)?.string() ?? ""
     var shape: [Int] = []
-    try message.each(Fields.ONNXSparse.sizes) { (field) throws(FormatError) in try field.append(to: &shape) }
+    try message.each(ONNXFields.SparseTensor.dims) { (field) throws(FormatError) in try field.append(to: &shape) }
     var parts = try parts(of: values)
-    if let indices = try message.last(Fields.ONNXSparse.indices)?.message() { parts += try self.parts(of: indices) }
+    if let indices = try message.last(ONNXFields.SparseTensor.indices)?.message() {
+      parts += try self.parts(of: indices)
+    }
     list.add(own.isEmpty ? name : own, shape, .sparse(.elements(try Self.type(of: values))), parts)
   }
 
@@ -91,13 +93,13 @@ struct ONNXTensors {
     let parts = try parts(of: tensor)
     guard parts.reduce(0, { $0 + $1.byteCount }) >= least else { return }
     var shape: [Int] = []
-    try tensor.each(Fields.ONNXTensor.sizes) { (field) throws(FormatError) in try field.append(to: &shape) }
+    try tensor.each(ONNXFields.Tensor.dims) { (field) throws(FormatError) in try field.append(to: &shape) }
     let type = try Self.type(of: tensor)
     list.add(name, shape, .elements(packed[ExactString(name)].map { "uint\($0)" } ?? type), parts)
   }
 
   private static func type(of tensor: WireMessage) throws(FormatError) -> String {
-    let number = try tensor.last(Fields.ONNXTensor.type)?.integer() ?? 0
+    let number = try tensor.last(ONNXFields.Tensor.dataType)?.integer() ?? 0
     return elementTypes[number] ?? "type \(number)"
   }
 
@@ -108,17 +110,17 @@ struct ONNXTensors {
     var reader = tensor.fields()
     while let field = try reader.next() {
       switch field.number {
-      case let number where Fields.ONNXTensor.elements.contains(number):
+      case let number where ONNXFields.Tensor.elements.contains(number):
         switch field.value {
         case .bytes(let bytes): count += bytes.count
         case .fixed32: count += 4
         case .fixed64: count += 8
         case .varint(let value): count += max(1, (value.bitWidth - value.leadingZeroBitCount + 6) / 7)
         }
-      case Fields.ONNXTensor.externalData:
+      case ONNXFields.Tensor.externalData:
         let entry = try field.message()
-        let value = try entry.last(Fields.MapEntry.value)?.string() ?? ""
-        switch try entry.last(Fields.MapEntry.key)?.string() {
+        let value = try entry.last(ONNXFields.Entry.value)?.string() ?? ""
+        switch try entry.last(ONNXFields.Entry.key)?.string() {
         case "location": location = value
         case "offset": offset = max(0, Int(value) ?? 0)
         case "length": length = Int(value)
