@@ -97,12 +97,14 @@ public struct CompressionSearch: Sendable {
   /// Measures the cost of every form of every weight.
   ///
   /// - Parameters:
-  ///   - forms: The forms that weights may have besides their own.
+  ///   - forms: The forms that weights may have besides their own; nil for ``ModelCompressor/candidates(system:)`` of
+  ///     iOS 16.
   ///   - progress: Called with the fraction of the work done.
   /// - Returns: By weight, the options in the order of `forms`, the original last.
   public func options(
-    _ forms: [WeightForm] = WeightForm.smaller, progress: @escaping @Sendable (Double) -> Void = { _ in }
+    _ forms: [WeightForm]? = nil, progress: @escaping @Sendable (Double) -> Void = { _ in }
   ) async throws(ModelError) -> [[CompressionChoice.Option]] {
+    let forms = forms ?? compressor.candidates(system: 16)
     let probes = stride(from: 0, to: samples.count, by: max(1, samples.count / probeCount)).prefix(probeCount)
     let inputs = probes.map { samples[$0].input }
     let before = original.samples(Array(probes))
@@ -145,14 +147,16 @@ public struct CompressionSearch: Sendable {
   ///
   /// - Parameters:
   ///   - compressor: The model.
-  ///   - forms: The forms that weights may have besides their own.
+  ///   - forms: The forms that weights may have besides their own; nil for ``ModelCompressor/candidates(system:)`` of
+  ///     iOS 16.
   ///   - progress: Called with the fraction of the work done.
   /// - Returns: As ``options(_:progress:)`` does.
   public static func options(
-    of compressor: ModelCompressor, _ forms: [WeightForm] = WeightForm.smaller,
+    of compressor: ModelCompressor, _ forms: [WeightForm]? = nil,
     progress: (Double) -> Void = { _ in }
   ) -> [[CompressionChoice.Option]] {
-    compressor.weights.indices.map { index in
+    let forms = forms ?? compressor.candidates(system: 16)
+    return compressor.weights.indices.map { index in
       let list = compressor.codings(of: index, in: forms + [.original]).map { coding in
         CompressionChoice.Option(byteCount: coding?.byteCount ?? .max / 4, cost: coding?.relativeError ?? .infinity)
       }
@@ -166,12 +170,14 @@ public struct CompressionSearch: Sendable {
   /// - Parameters:
   ///   - compressor: The model.
   ///   - options: The options of each weight, in the order of `forms`, the original last.
-  ///   - forms: The forms that weights may have besides their own.
+  ///   - forms: The forms that weights may have besides their own; nil for ``ModelCompressor/candidates(system:)`` of
+  ///     iOS 16.
   ///   - budget: The greatest number of bytes of the model's files.
   public static func forms(
     of compressor: ModelCompressor, _ options: [[CompressionChoice.Option]],
-    in forms: [WeightForm] = WeightForm.smaller, budget: Int
+    in forms: [WeightForm]? = nil, budget: Int
   ) throws(ModelError) -> [WeightForm]? {
+    let forms = forms ?? compressor.candidates(system: 16)
     let unchanged = compressor.weights.indices.map { options[$0].last?.byteCount ?? 0 }.reduce(0, +)
     let rest = try compressor.byteCount(compressor.weights.map { _ in .original }) - unchanged
     // Operations of compressed weights make the program larger, by about the same number of bytes for most choices.
@@ -196,11 +202,12 @@ public struct CompressionSearch: Sendable {
   ///
   /// - Parameters:
   ///   - options: The options of each weight, in the order of `forms`, the original last.
-  ///   - forms: The forms that weights may have besides their own.
+  ///   - forms: The forms that weights may have besides their own; nil for ``ModelCompressor/candidates(system:)`` of
+  ///     iOS 16.
   ///   - progress: Called with the fraction of the work done.
   /// - Returns: The outcomes, the smallest first, without sizes that no copy meets.
   public func frontier(
-    _ options: [[CompressionChoice.Option]], in forms: [WeightForm] = WeightForm.smaller,
+    _ options: [[CompressionChoice.Option]], in forms: [WeightForm]? = nil,
     progress: @escaping @Sendable (Double) -> Void = { _ in }
   ) async throws(ModelError) -> [Outcome] {
     let shares = [0.125, 0.16, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.75]

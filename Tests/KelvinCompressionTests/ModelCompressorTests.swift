@@ -140,6 +140,16 @@ import Testing
     #expect(try CompressionSearch.forms(of: compressor, options, budget: 1000) == nil)
   }
 
+  @Test func searchTriesTheFormsOfTheModelsFormat() async throws {
+    let path = "\(SharedFiles.projectRoot)/Examples/Digits/Digits.onnx"
+    let compressor = try ModelCompressor(contentsOf: URL(filePath: path))
+    let options = CompressionSearch.options(of: compressor)
+    let budget = compressor.byteCount / 2
+    let found = try #require(try CompressionSearch.forms(of: compressor, options, budget: budget))
+    #expect(Set(found).isSubset(of: [.int8, .float16, .original]) && found.contains(.int8))
+    #expect(try compressor.byteCount(found) <= budget)
+  }
+
   @Test func existingCopyIsKept() throws {
     let compressor = try ModelCompressor(contentsOf: Self.digits)
     folder.write(Array("mine".utf8), "copy.mlpackage")
