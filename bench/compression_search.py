@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Compares copies of a classifier whose forms `kelvin compress --budget` chose with coremltools' uniform copies of the same size.
 
-Usage: compression_search.py [--kelvin PATH] [--model PACKAGE] [--count N] [--name NAME]; in an environment with coremltools 9,
-numpy, pillow and scikit-learn. README.md says more.
+Usage: compression_search.py [--kelvin PATH] [--model PACKAGE] [--count N | --search CSV --test CSV] [--name NAME]; in an
+environment with coremltools 9, numpy, pillow and scikit-learn. README.md says more.
 """
 import argparse
 import json
@@ -21,7 +21,7 @@ import photos
 import report
 from compression import PEER, SHARED, ROOT, spent
 
-FORMS = ["palette-8", "int8", "palette-6", "palette-4"]
+FORMS = ["palette-8", "int8", "palette-6", "palette-4", "palette-2"]
 
 
 def crops(folder, count, seed):
@@ -62,13 +62,20 @@ def main():
     parser.add_argument("--kelvin", default=str(ROOT / ".build/release/kelvin"))
     parser.add_argument("--model", default=str(SHARED / "models/MobileNetV2_f16.mlpackage"))
     parser.add_argument("--count", type=int, default=300, help="crops for the search, and as many others for the comparison")
+    parser.add_argument("--search", help="a labelled data set for the search, in place of crops")
+    parser.add_argument("--test", help="a labelled data set for the comparison")
+    parser.add_argument("--option", action="append", default=[], help="another option of the search: --option=--ios=18")
     parser.add_argument("--name", default="compression-search")
     asked = parser.parse_args()
     load = os.getloadavg()[0]
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        search = labelled(asked.kelvin, asked.model, crops(folder, asked.count, 1), f"{folder}/search.csv")
-        test = labelled(asked.kelvin, asked.model, crops(folder, asked.count, 2), f"{folder}/test.csv")
+        search = asked.search or labelled(asked.kelvin, asked.model, crops(folder, asked.count, 1), f"{folder}/search.csv")
+        test = asked.test or labelled(asked.kelvin, asked.model, crops(folder, asked.count, 2), f"{folder}/test.csv")
+        counts = [len(pathlib.Path(path).read_text().splitlines()) - 1 for path in (search, test)]
+        own = subprocess.run([asked.kelvin, "evaluate", asked.model, test, "--units", "cpu", "--json"],
+                             capture_output=True, text=True, check=True).stdout
+        own = json.loads(own)["results"][0]["top1"]
         for form in FORMS:
             mine, peer = f"{folder}/kelvin.mlpackage", f"{folder}/peer.mlpackage"
             for path in (mine, peer):
@@ -76,7 +83,7 @@ def main():
             subprocess.run([sys.executable, "-c", PEER, asked.model, peer, form], capture_output=True, check=True)
             budget = size(peer)
             seconds, output = spent([asked.kelvin, "compress", asked.model, mine, "--budget", str(budget), "--data", search,
-                                     "--units", "cpu", "--json"])
+                                     "--units", "cpu", "--json", *asked.option])
             output = subprocess.run([asked.kelvin, "evaluate", peer, mine, test, "--units", "cpu", "--json"],
                                     capture_output=True, text=True, check=True).stdout
             theirs, ours = json.loads(output)["results"]
@@ -84,13 +91,17 @@ def main():
                          "difference": ours["againstFirst"], "searchSeconds": seconds})
             print(json.dumps(rows[-1]), file=sys.stderr)
     result = {"date": date.today().isoformat(), "machine": report.machine([]), "loadAverageBefore": load,
-              "model": pathlib.Path(asked.model).name, "count": asked.count, "rows": rows}
-    lines = ["# Copies chosen by measurement against uniform copies", "",
-             report.heading(result, f"{asked.count} crops of 10 photos for the search, {asked.count} others for the comparison"), "",
+              "model": pathlib.Path(asked.model).name, "counts": counts, "ownShare": own, "rows": rows}
+    images = (f"{counts[0]} labelled images for the search, {counts[1]} others for the comparison" if asked.test else
+              f"{counts[0]} crops of 10 photos for the search, {counts[1]} others for the comparison")
+    answer = "right answer" if asked.test else "same answer"
+    meaning = ("of images for which a copy is right" if asked.test else
+               "of crops for which a copy gives the answer of the model itself")
+    lines = ["# Copies chosen by measurement against uniform copies", "", report.heading(result, images), "",
              f"The model is {result['model']}. A copy by coremltools 9.0 has one form for all weights. Kelvin's copy has at most its "
-             "size, and forms that were chosen by measurement. The table has the share of crops for which a copy gives the answer of "
-             "the model itself, with 95 % intervals.", "",
-             "| coremltools' form | bytes | same answer | Kelvin's bytes | same answer | difference | search |",
+             f"size, and forms that were chosen by measurement. The table has the share {meaning}, with 95 % intervals."
+             + (f" The model itself is right for {100 * own['value']:.1f} %." if asked.test else ""), "",
+             f"| coremltools' form | bytes | {answer} | Kelvin's bytes | {answer} | difference | search |",
              "|---|--:|--:|--:|--:|--:|--:|"]
 
     def share(measure):

@@ -22,6 +22,8 @@ struct CompressedWeight {
   let code: Code
   /// The sum of squared differences from the original, divided by the sum of squares of the original.
   let relativeError: Double
+  /// The same, with differences and squares counted by the importance of the elements.
+  let weightedError: Double
 }
 
 /// Indices into tables.
@@ -52,13 +54,15 @@ struct WeightElements {
   let shape: [Int]
   /// Whether tables and scales are float16.
   let isHalf: Bool
+  /// How much the squared error of each element counts; nil if all count equally.
+  var importance: [Float]?
   private let squares: Double
   /// Whether all elements are finite, as every smaller form needs.
   private let isFinite: Bool
 
   init(_ values: [Float], _ shape: [Int], isHalf: Bool) {
     (self.values, self.shape, self.isHalf) = (values, shape, isHalf)
-    squares = values.reduce(0) { $0 + Double($1) * Double($1) }
+    squares = Self.squaredDistance(values, nil)
     isFinite = squares.isFinite
   }
 
@@ -73,7 +77,18 @@ struct WeightElements {
   }
 
   /// Returns the number as the file stores it.
-  func stored(_ number: Float) -> Float { isHalf ? Float(Float16(number)) : number }
+  func stored(_ number: Float) -> Float { isHalf ? Self.half(number) : number }
+
+  /// Returns the nearest float16 number, ties to even. `Float16` has no instruction without F16C.
+  static func half(_ number: Float) -> Float {
+    let magnitude = number.magnitude
+    // The last digit of numbers from 0.5 to 1 is that of the smallest float16 numbers.
+    let small = (magnitude + 0.75) - 0.75
+    let bits = magnitude.bitPattern
+    let normal = Float(bitPattern: (bits &+ 0xFFF &+ (bits >> 13 & 1)) & ~0x1FFF)
+    let rounded = magnitude < 0x1p-14 ? small : magnitude < 65520 ? normal : .infinity
+    return Float(bitPattern: rounded.bitPattern | number.bitPattern & 0x8000_0000)
+  }
 
   /// Returns the weight in the forms that it can have.
   func compressed(_ forms: [WeightForm]) -> [WeightForm: CompressedWeight] {
@@ -107,19 +122,31 @@ struct WeightElements {
     return found
   }
 
-  private func compressed(_ code: PaletteCode) -> CompressedWeight {
-    CompressedWeight(code: .palette(code), relativeError: relativeError(decoded(code)))
+  private func compressed(_ code: PaletteCode) -> CompressedWeight { compressed(.palette(code), decoded(code)) }
+  private func compressed(_ code: IntegerCode) -> CompressedWeight { compressed(.integers(code), decoded(code)) }
+
+  /// Returns a code with the errors of its numbers.
+  func compressed(_ code: CompressedWeight.Code, _ decoded: [Float]) -> CompressedWeight {
+    let relative = squares > 0 ? Self.squaredDistance(values, decoded) / squares : 0
+    return CompressedWeight(code: code, relativeError: relative, weightedError: weightedError(decoded) ?? relative)
   }
 
-  private func compressed(_ code: IntegerCode) -> CompressedWeight {
-    CompressedWeight(code: .integers(code), relativeError: relativeError(decoded(code)))
+  private func weightedError(_ decoded: [Float]) -> Double? {
+    guard let importance else { return nil }
+    var (error, squares) = (0.0, 0.0)
+    for (place, weight) in importance.enumerated() {
+      let (value, difference) = (Double(values[place]), Double(values[place]) - Double(decoded[place]))
+      error += Double(weight) * difference * difference
+      squares += Double(weight) * value * value
+    }
+    return squares > 0 ? error / squares : 0
   }
 
   private func half() -> CompressedWeight? {
     guard !isHalf else { return nil }
     let halves = values.map(Float16.init)
     guard halves.allSatisfy(\.isFinite) else { return nil }
-    return CompressedWeight(code: .half(halves.map(\.bitPattern)), relativeError: relativeError(halves.map(Float.init)))
+    return compressed(.half(halves.map(\.bitPattern)), halves.map(Float.init))
   }
 
   /// Returns the numbers that a code stands for.
@@ -146,33 +173,56 @@ struct WeightElements {
     return whole
   }
 
-  func relativeError(_ decoded: [Float]) -> Double {
-    var error = 0.0
-    for (value, other) in zip(values, decoded) {
-      let difference = Double(value) - Double(other)
-      error += difference * difference
+  /// The sum of squared differences of two lists; of squares of one list if the other is nil.
+  private static func squaredDistance(_ first: [Float], _ second: [Float]?) -> Double {
+    // Several sums, because each addition waits for the one before.
+    var sums = SIMD8<Double>.zero
+    var place = 0
+    first.withUnsafeBufferPointer { first in
+      func add(_ second: UnsafeBufferPointer<Float>?) {
+        while place + 8 <= first.count {
+          var part = SIMD8<Double>(UnsafeRawPointer(first.baseAddress! + place).loadUnaligned(as: SIMD8<Float>.self))
+          if let second {
+            part -= SIMD8<Double>(UnsafeRawPointer(second.baseAddress! + place).loadUnaligned(as: SIMD8<Float>.self))
+          }
+          sums += part * part
+          place += 8
+        }
+        while place < first.count {
+          let part = Double(first[place]) - Double(second?[place] ?? 0)
+          sums[0] += part * part
+          place += 1
+        }
+      }
+      if let second { second.withUnsafeBufferPointer { add($0) } } else { add(nil) }
     }
-    return squares > 0 ? error / squares : 0
+    return sums.sum()
   }
 
   private func decoded(_ code: PaletteCode) -> [Float] {
     let (size, length) = (channelSize, 1 << code.bits)
     let channelsPerGroup = channelCount / code.groupCount
-    return (0..<values.count).map { place in
-      let channel = place / size
-      let index = code.indices[channel / code.vectorSize * size + place % size]
-      let entry = (channel / channelsPerGroup * length + Int(index)) * code.vectorSize + channel % code.vectorSize
-      return code.scales.map { stored(code.tables[entry] * $0[channel]) } ?? code.tables[entry]
+    return [Float](unsafeUninitializedCapacity: values.count) { numbers, count in
+      for channel in 0..<channelCount {
+        let table = channel / channelsPerGroup * length
+        let entries = (0..<length).map { index in
+          let entry = code.tables[(table + index) * code.vectorSize + channel % code.vectorSize]
+          return code.scales.map { stored(entry * $0[channel]) } ?? entry
+        }
+        let first = channel / code.vectorSize * size
+        for place in 0..<size { numbers[channel * size + place] = entries[Int(code.indices[first + place])] }
+      }
+      count = values.count
     }
   }
 
   private func decoded(_ code: IntegerCode) -> [Float] {
-    let size = channelSize
-    let inner = size / (shape.count > 1 ? max(shape[1], 1) : 1)
-    let width = size / inner / code.blocksPerChannel
-    return (0..<values.count).map { place in
-      let block = place % size / inner / max(width, 1)
-      return stored(Float(code.values[place]) * code.scales[place / size * code.blocksPerChannel + block])
+    let run = channelSize / code.blocksPerChannel
+    return [Float](unsafeUninitializedCapacity: values.count) { numbers, count in
+      for (block, scale) in code.scales.enumerated() {
+        for place in block * run..<(block + 1) * run { numbers[place] = stored(Float(code.values[place]) * scale) }
+      }
+      count = values.count
     }
   }
 }

@@ -16,6 +16,10 @@ public struct CompressionPage: Sendable {
   public var copies: [CompressionSearch.Outcome]
   /// The index of the copy that is written.
   public var chosen: Int
+  /// The measure of the answers besides right labels; nil for classifiers and models without one.
+  public var measure: CompressionMeasure?
+  /// The time and the memory of some copies on the machine's devices, the original first.
+  public var costs: [CopyCost]
 
   /// Creates a page.
   ///
@@ -25,25 +29,29 @@ public struct CompressionPage: Sendable {
   ///   - original: The model with its own weights.
   ///   - copies: At least one copy.
   ///   - chosen: The index of the copy that is written.
+  ///   - measure: The measure of the answers besides right labels.
+  ///   - costs: The time and the memory of some copies on the machine's devices, the original first.
   public init(
     title: String, weights: [ModelCompressor.Weight], original: CompressionSearch.Outcome,
-    copies: [CompressionSearch.Outcome], chosen: Int
+    copies: [CompressionSearch.Outcome], chosen: Int, measure: CompressionMeasure? = nil, costs: [CopyCost] = []
   ) {
     precondition(copies.indices.contains(chosen), "the chosen copy is one of the copies")
     (self.title, self.weights, self.original) = (title, weights, original)
-    (self.copies, self.chosen) = (copies, chosen)
+    (self.copies, self.chosen, self.measure, self.costs) = (copies, chosen, measure, costs)
   }
 
   /// Returns the page, an HTML document that loads no other resources.
   public func html() -> String {
     let all = [original] + copies
-    let front = Set(ParetoFront.members(of: all.map { (cost: Double($0.byteCount), quality: $0.quality.share) }))
+    let front = Set(
+      ParetoFront.members(of: all.map { (cost: Double($0.byteCount), quality: $0.quality(measure).share) }))
     let candidates = all.enumerated().map { index, outcome in
       EvaluationPage.BenchmarkCandidate(
         name: index == 0 ? "original" : HumanReadable.bytes(outcome.byteCount), cells: cells(outcome),
-        quality: outcome.quality.share, interval: outcome.quality.interval, cost: Double(outcome.byteCount),
+        quality: outcome.quality(measure).share, interval: outcome.quality(measure).interval,
+        cost: Double(outcome.byteCount),
         isOnFront: front.contains(index), isChosen: index == chosen + 1,
-        sections: index == chosen + 1 ? [section(outcome)] : [], mistakes: [])
+        sections: index == chosen + 1 ? [section(outcome)] + costSections : [], mistakes: [])
     }
     return EvaluationPage(
       title: "Copies of \(title)", summary: summary, verdict: verdict, columns: columns, isShare: true,
@@ -59,7 +67,9 @@ public struct CompressionPage: Sendable {
     let copy = copies[chosen]
     let sizes = "\(HumanReadable.bytes(copy.byteCount)) of \(HumanReadable.bytes(original.byteCount))"
     guard let accuracy = copy.accuracy else {
-      return "The copy has \(sizes). \(copy.quality.name): \(text(copy.quality.share))."
+      let quality = copy.quality(measure)
+      let before = copy.measure.map { ", the original's \(text($0.original))" } ?? ""
+      return "The copy has \(sizes). \(quality.name): \(text(quality.share))\(before)."
     }
     let bounds = accuracy.difference
     return "The copy has \(sizes). It is right for \(accuracy.copy) of \(accuracy.count) samples, the original for "
@@ -67,16 +77,38 @@ public struct CompressionPage: Sendable {
   }
 
   private var notes: [String] {
-    guard let accuracy = copies[chosen].accuracy, accuracy.hasTooFewSamples else { return [] }
-    return ["\(accuracy.count) samples are too few for a difference of two points."]
+    let copy = copies[chosen]
+    var notes: [String] = []
+    if let accuracy = copy.accuracy, accuracy.hasTooFewSamples {
+      notes.append("\(accuracy.count) samples are too few for a difference of two points.")
+    } else if let measure = copy.measure, measure.hasTooFewSamples {
+      notes.append("\(measure.count) samples are too few for a difference of two points.")
+    }
+    return notes + CopyCost.slower(costs)
+  }
+
+  private var costSections: [EvaluationPage.Section] {
+    guard !costs.isEmpty else { return [] }
+    return [
+      .table(
+        title: "Time and memory on this machine", columns: ["Copy", "Size", "Device", "Time", "Memory"],
+        rows: costs.flatMap { cost in
+          cost.devices.map { device in
+            [
+              cost.name, HumanReadable.bytes(cost.byteCount), device.device, HumanReadable.seconds(device.seconds),
+              device.peakMemory.map(HumanReadable.bytes) ?? "—",
+            ]
+          }
+        })
+    ]
   }
 
   private var columns: [String] {
-    [original.quality.name, "Interval", "Size", "Time", "Cosine", "Change", "Same label"]
+    [original.quality(measure).name, "Interval", "Size", "Time", "Cosine", "Change", "Same label"]
   }
 
   private func cells(_ outcome: CompressionSearch.Outcome) -> [String] {
-    let quality = outcome.quality
+    let quality = outcome.quality(measure)
     let agreement = outcome.agreement
     return [
       text(quality.share), quality.interval.map { "\(text($0.lowerBound)) to \(text($0.upperBound))" } ?? "",
@@ -102,8 +134,17 @@ public struct CompressionPage: Sendable {
 }
 
 extension CompressionSearch.Outcome {
-  /// The measure by which copies are compared: right answers, else the original's labels, else the cosine of outputs.
-  fileprivate var quality: (name: String, share: Double, interval: ClosedRange<Double>?) {
+  /// The figure by which copies are compared: right answers, else the search's measure, else the original's labels, else
+  /// the cosine of outputs.
+  fileprivate func quality(
+    _ asked: CompressionMeasure?
+  ) -> (name: String, share: Double, interval: ClosedRange<Double>?) {
+    if let asked, let measure {
+      let bounds = measure.difference.map { bounds in
+        max(0, measure.original + bounds.lowerBound)...min(1, max(0, measure.original + bounds.upperBound))
+      }
+      return (asked.isAgreement ? "\(asked.name) with the original" : asked.name, measure.copy, bounds)
+    }
     if let accuracy {
       let right = Proportion(accuracy.copy, of: accuracy.count)
       return ("Right answers", right.share ?? 0, right.interval)

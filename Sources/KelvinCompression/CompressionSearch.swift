@@ -35,8 +35,10 @@ public struct CompressionSearch: Sendable {
     public let agreement: (count: Int, of: Int)
     /// The samples with known classes.
     public let accuracy: Accuracy?
+    /// The figure of the search's measure.
+    public let measure: CompressionMeasure.Comparison?
     /// The median time of a prediction.
-    public let time: Duration
+    public var time: Duration
   }
 
   /// Right answers for the samples with known classes.
@@ -59,10 +61,14 @@ public struct CompressionSearch: Sendable {
 
   /// The model.
   public let compressor: ModelCompressor
-  private let samples: [Sample]
+  let samples: [Sample]
   /// The number of samples that measure single weights.
   private let probeCount: Int
-  private let configuration: ModelConfiguration
+  /// How the copies are run.
+  public let configuration: ModelConfiguration
+  /// A measure of the answers besides right labels.
+  public let measure: CompressionMeasure?
+  private let model: Model
   private let original: ModelOutputs
 
   /// The forms whose changes are measured.
@@ -73,25 +79,23 @@ public struct CompressionSearch: Sendable {
   /// - Parameters:
   ///   - compressor: The model.
   ///   - samples: At least one. All measure the result; some measure single weights.
-  ///   - probeCount: The number of these.
+  ///   - probeCount: The number of these; nil for 16, or 128 for a model of at most a million weight elements.
   ///   - configuration: How the copies are run.
+  ///   - measure: A measure of the answers besides right labels, as segmentation and detection need.
   public init(
-    _ compressor: ModelCompressor, samples: [Sample], probeCount: Int = 16,
-    configuration: ModelConfiguration = ModelConfiguration()
+    _ compressor: ModelCompressor, samples: [Sample], probeCount: Int? = nil,
+    configuration: ModelConfiguration = ModelConfiguration(), measure: CompressionMeasure? = nil
   ) async throws(ModelError) {
     precondition(!samples.isEmpty, "a search needs samples")
     self.compressor = compressor
     self.samples = samples
-    self.probeCount = min(probeCount, samples.count)
-    var configuration = configuration
-    configuration.usesCache = false
-    // The copies are in memory, and the compressor has read the model's files.
-    configuration.isolation = .none
-    self.configuration = configuration
+    let isSmall = compressor.weights.reduce(0) { $0 + $1.count } <= 1_000_000
+    self.probeCount = min(probeCount ?? (isSmall ? 128 : 16), samples.count)
+    self.configuration = configuration.forCopies
+    self.measure = measure
     let same = compressor.weights.map { _ in WeightForm.original }
-    original = try await ModelOutputs(
-      of: try await Model.load(asset: try compressor.asset(same), configuration: configuration),
-      for: samples.map(\.input))
+    model = try await Model.load(asset: try compressor.asset(same), configuration: self.configuration)
+    original = try await ModelOutputs(of: model, for: samples.map(\.input))
   }
 
   /// Measures the cost of every form of every weight.
@@ -112,17 +116,17 @@ public struct CompressionSearch: Sendable {
     for index in compressor.weights.indices {
       let codings = compressor.codings(of: index, in: forms)
       var changes: [(error: Double, change: Double)] = []
-      for (form, error) in zip(Self.measured, compressor.relativeErrors(of: index, in: Self.measured)) {
+      for (form, error) in zip(Self.measured, compressor.weightedErrors(of: index, in: Self.measured)) {
         guard let error, error > 0 else { continue }
         var single = compressor.weights.map { _ in WeightForm.original }
         single[index] = form
         let change = before.change(to: try await ModelOutputs(of: try await load(single), for: inputs))
         changes.append((error, change.isFinite ? change : .greatestFiniteMagnitude))
       }
-      var list = codings.map { coding in
-        guard let coding else { return CompressionChoice.Option(byteCount: .max / 4, cost: .infinity) }
-        return CompressionChoice.Option(
-          byteCount: coding.byteCount, cost: Self.change(of: coding.relativeError, changes))
+      let errors = compressor.weightedErrors(of: index, in: forms)
+      var list = zip(codings, errors).map { coding, error in
+        guard let coding, let error else { return CompressionChoice.Option(byteCount: .max / 4, cost: .infinity) }
+        return CompressionChoice.Option(byteCount: coding.byteCount, cost: Self.change(of: error, changes))
       }
       list.append(.init(byteCount: compressor.codings(of: index, in: [.original])[0]?.byteCount ?? 0, cost: 0))
       options.append(list)
@@ -138,7 +142,8 @@ public struct CompressionSearch: Sendable {
     return nearest.map { $0.change * error / $0.error } ?? error
   }
 
-  private func load(_ forms: [WeightForm]) async throws(ModelError) -> Model {
+  /// Returns a copy in memory.
+  func load(_ forms: [WeightForm]) async throws(ModelError) -> Model {
     try await Model.load(asset: try compressor.asset(forms), configuration: configuration)
   }
 
@@ -193,9 +198,42 @@ public struct CompressionSearch: Sendable {
     return nil
   }
 
+  /// Returns the forms of the copy that changes the outputs of all samples least: the one with the least sum of costs
+  /// within a size, or one of the two largest copies within it that have one form for all weights. Nil if no copy has
+  /// the size.
+  ///
+  /// - Parameters:
+  ///   - options: The options of each weight, in the order of `forms`, the original last.
+  ///   - forms: The forms that weights may have besides their own.
+  ///   - budget: The greatest number of bytes of the model's files.
+  public func best(
+    _ options: [[CompressionChoice.Option]], in forms: [WeightForm], budget: Int
+  ) async throws(ModelError) -> [WeightForm]? {
+    guard let found = try Self.forms(of: compressor, options, in: forms, budget: budget) else { return nil }
+    var uniform: [(forms: [WeightForm], byteCount: Int)] = []
+    for form in forms {
+      let copy = compressor.weights.map { _ in form }
+      let byteCount = try compressor.byteCount(copy)
+      if byteCount <= budget { uniform.append((copy, byteCount)) }
+    }
+    var best = (forms: found, change: try await change(of: found))
+    for (copy, _) in uniform.sorted(by: { $0.byteCount > $1.byteCount }).prefix(2) {
+      let change = try await change(of: copy)
+      if change < best.change { best = (copy, change) }
+    }
+    return best.forms
+  }
+
+  /// The mean change of the outputs of all samples; infinite if an output is not finite.
+  private func change(of forms: [WeightForm]) async throws(ModelError) -> Double {
+    let outputs = try await ModelOutputs(of: try await load(forms), for: samples.map(\.input))
+    let change = original.change(to: outputs)
+    return change.isFinite ? change : .infinity
+  }
+
   /// The size and the quality of the model with its own weights.
-  public func originalOutcome() throws(ModelError) -> Outcome {
-    try outcome(compressor.weights.map { _ in .original }, original)
+  public func originalOutcome() async throws(ModelError) -> Outcome {
+    try await outcome(compressor.weights.map { _ in .original }, original, model)
   }
 
   /// Runs the copies with the least sums of costs within several sizes, from an eighth of the model's to three quarters.
@@ -228,10 +266,13 @@ public struct CompressionSearch: Sendable {
   ///
   /// - Parameter forms: The form of each weight.
   public func outcome(_ forms: [WeightForm]) async throws(ModelError) -> Outcome {
-    try outcome(forms, try await ModelOutputs(of: try await load(forms), for: samples.map(\.input)))
+    let copy = try await load(forms)
+    return try await outcome(forms, try await ModelOutputs(of: copy, for: samples.map(\.input)), copy)
   }
 
-  private func outcome(_ forms: [WeightForm], _ outputs: ModelOutputs) throws(ModelError) -> Outcome {
+  private func outcome(
+    _ forms: [WeightForm], _ outputs: ModelOutputs, _ copy: Model
+  ) async throws(ModelError) -> Outcome {
     var comparison = PairedProportions()
     var agreement = (count: 0, of: 0)
     for (index, sample) in samples.enumerated() {
@@ -243,6 +284,7 @@ public struct CompressionSearch: Sendable {
     return Outcome(
       forms: forms, byteCount: try compressor.byteCount(forms), change: original.change(to: outputs),
       cosine: original.cosine(to: outputs),
-      agreement: agreement, accuracy: Accuracy(comparison), time: outputs.time)
+      agreement: agreement, accuracy: Accuracy(comparison), measure: try await measure?.compare(model, copy),
+      time: outputs.time)
   }
 }

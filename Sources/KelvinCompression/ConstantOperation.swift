@@ -21,45 +21,84 @@ struct ConstantOperation {
 
 /// Elements for a weight file.
 struct StoredElements {
+  private enum Content {
+    /// Integers with fewer bits are packed, lowest bits first.
+    case integers([UInt8], bits: Int)
+    case numbers([Float])
+    case halves([UInt16])
+  }
+
   let type: ElementType
   let shape: [Int]
-  let bytes: [UInt8]
+  private let content: Content
 
   var count: Int { shape.reduce(1, *) }
 
-  /// Packs integers, lowest bits first.
+  /// The number of bytes, known without the bytes.
+  var byteCount: Int {
+    switch content {
+    case .integers(let values, let bits): (values.count * bits + 7) / 8
+    case .numbers(let values): values.count * type.byteCount
+    case .halves(let values): 2 * values.count
+    }
+  }
+
   init(_ values: [UInt8], _ type: ElementType, _ shape: [Int]) {
     (self.type, self.shape) = (type, shape)
-    guard type.bits < 8 else {
-      bytes = values
-      return
-    }
-    var bytes = [UInt8](repeating: 0, count: (values.count * type.bits + 7) / 8)
-    for (index, value) in values.enumerated() {
-      let position = index * type.bits
-      let wide = UInt16(value & UInt8(1 << type.bits - 1)) << UInt16(position % 8)
-      bytes[position / 8] |= UInt8(truncatingIfNeeded: wide)
-      if wide > 0xFF { bytes[position / 8 + 1] |= UInt8(wide >> 8) }
-    }
-    self.bytes = bytes
+    content = .integers(values, bits: type.bits)
   }
 
   init(_ values: [Int8], _ type: ElementType, _ shape: [Int]) {
     self.init(values.map { UInt8(bitPattern: $0) }, type, shape)
   }
 
+  /// Packs integers into a list of bytes.
+  init(packing values: [UInt8], bits: Int) {
+    (type, shape) = (.uint8, [(values.count * bits + 7) / 8])
+    content = .integers(values, bits: bits)
+  }
+
   /// - Parameter type: float16 or float32.
   init(_ values: [Float], _ type: ElementType, _ shape: [Int]) {
     (self.type, self.shape) = (type, shape)
-    bytes =
-      type == .float16
-      ? values.flatMap { value in withUnsafeBytes(of: Float16(value).bitPattern.littleEndian) { [UInt8]($0) } }
-      : values.flatMap { value in withUnsafeBytes(of: value.bitPattern.littleEndian) { [UInt8]($0) } }
+    content = type == .float16 ? .halves(values.map { Float16($0).bitPattern }) : .numbers(values)
   }
 
   init(halves: [UInt16], _ shape: [Int]) {
     (type, self.shape) = (.float16, shape)
-    bytes = halves.flatMap { bits in withUnsafeBytes(of: bits.littleEndian) { [UInt8]($0) } }
+    content = .halves(halves)
+  }
+
+  /// The bytes as in a weight file.
+  var bytes: [UInt8] {
+    switch content {
+    case .integers(let values, let bits): bits < 8 ? Self.packed(values, bits) : values
+    case .numbers(let values): Self.littleEndian(values.map(\.bitPattern))
+    case .halves(let values): Self.littleEndian(values)
+    }
+  }
+
+  private static func packed(_ values: [UInt8], _ bits: Int) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity((values.count * bits + 7) / 8)
+    var (pending, filled) = (UInt16(0), 0)
+    let mask = UInt8(1 << bits - 1)
+    for value in values {
+      pending |= UInt16(value & mask) << UInt16(filled)
+      filled += bits
+      if filled >= 8 {
+        bytes.append(UInt8(truncatingIfNeeded: pending))
+        pending >>= 8
+        filled -= 8
+      }
+    }
+    if filled > 0 { bytes.append(UInt8(truncatingIfNeeded: pending)) }
+    return bytes
+  }
+
+  private static func littleEndian<Value: FixedWidthInteger & BitwiseCopyable>(_ values: [Value]) -> [UInt8] {
+    let ordered = values.map(\.littleEndian)
+    return ordered.withUnsafeBytes { [UInt8]($0) }
   }
 }
 
@@ -87,11 +126,10 @@ extension CompressedWeight {
 
   /// A palette of iOS 16: one table.
   private func packed(_ code: PaletteCode, _ type: ElementType, _ shape: [Int]) -> ConstantOperation {
-    let elements = StoredElements(code.indices, ElementType(unsignedBits: code.bits) ?? .uint8, shape)
-    return ConstantOperation(
+    ConstantOperation(
       name: "constexpr_lut_to_dense",
       inputs: [
-        ("indices", .stored(StoredElements(elements.bytes, .uint8, [elements.bytes.count]))),
+        ("indices", .stored(StoredElements(packing: code.indices, bits: code.bits))),
         ("lut", .stored(StoredElements(code.tables, type, [code.tables.count]))), ("shape", .sizes(shape)),
       ], outputs: [(type, shape)])
   }
@@ -148,7 +186,8 @@ extension CompressedWeight {
   private func sparse(
     _ mask: [Bool], _ numbers: SparseNumbers, _ type: ElementType, _ shape: [Int], system: Int
   ) -> [ConstantOperation] {
-    let bits = StoredElements(mask.map { UInt8($0 ? 1 : 0) }, .uint1, shape)
+    let mask = mask.map { UInt8($0 ? 1 : 0) }
+    let bits = StoredElements(mask, .uint1, shape)
     let rank1 = [Int](repeating: 1, count: shape.count)
     switch numbers {
     case .plain(let numbers):
@@ -156,7 +195,7 @@ extension CompressedWeight {
       let inputs: [(name: String, value: ConstantOperation.Input)] =
         system < 18
         ? [
-          ("nonzero_data", data), ("mask", .stored(StoredElements(bits.bytes, .uint8, [bits.bytes.count]))),
+          ("nonzero_data", data), ("mask", .stored(StoredElements(packing: mask, bits: 1))),
           ("shape", .sizes(shape)),
         ] : [("nonzero_data", data), ("mask", .stored(bits))]
       return [ConstantOperation(name: "constexpr_sparse_to_dense", inputs: inputs, outputs: [(type, shape)])]

@@ -1,12 +1,17 @@
 /// Field numbers of Core ML's messages that compression reads and writes (coremltools' Model.proto and MIL.proto).
 enum Fields {
   enum Model {
-    static let specificationVersion = 1, pipelineClassifier = 200, pipelineRegressor = 201, pipeline = 202,
+    static let specificationVersion = 1, description = 2, pipelineClassifier = 200, pipelineRegressor = 201,
+      pipeline = 202,
       neuralNetworkRegressor = 303, neuralNetworkClassifier = 403, neuralNetwork = 500, mlProgram = 502
   }
+  enum ModelDescription { static let output = 10 }
+  enum FeatureDescription { static let name = 1, type = 3 }
+  enum FeatureType { static let multiArrayType = 5 }
+  enum ArrayFeatureType { static let shape = 1, dataType = 2, float16 = 65552, float32 = 65568 }
   enum Program { static let functions = 2 }
   enum Function { static let opset = 2, blockSpecializations = 3 }
-  enum Block { static let operations = 3 }
+  enum Block { static let outputs = 2, operations = 3 }
   enum Operation { static let type = 1, inputs = 2, outputs = 3, blocks = 4, attributes = 5 }
   enum Argument { static let arguments = 1 }
   enum Binding { static let name = 1, value = 2 }

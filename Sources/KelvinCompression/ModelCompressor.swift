@@ -48,7 +48,9 @@ public struct ModelCompressor: Sendable {
 
   private let source: any CompressibleSource
   private var tensors: [StoredTensor] { source.tensors }
-  private let cache = CompressedWeights()
+  /// By the record of a weight, how much the errors of its elements count; equally for others.
+  private var importance: [Int: ChannelImportance] = [:]
+  private var cache = CompressedWeights()
 
   /// The least version of iOS that reads the model: 16 or later; nil for ONNX models.
   public var system: Int? { source.system }
@@ -103,10 +105,24 @@ public struct ModelCompressor: Sendable {
     }
   }
 
-  /// Returns the relative errors of a weight in forms that the model's format may lack; nil where it cannot have one.
-  func relativeErrors(of index: Int, in forms: [WeightForm]) -> [Double?] {
+  /// Returns the errors of a weight in forms that the model's format may lack, with the elements' importance, relative
+  /// to its squares with the same importance; nil where it cannot have one.
+  func weightedErrors(of index: Int, in forms: [WeightForm]) -> [Double?] {
     let found = compressed(tensors[index], forms)
-    return forms.map { found[$0]?.relativeError }
+    return forms.map { $0 == .original ? 0 : found[$0]?.weightedError }
+  }
+
+  /// Returns a compressor with other importance of elements, by the records of weights.
+  func weighted(by importance: [Int: ChannelImportance]) -> ModelCompressor {
+    var weighted = self
+    (weighted.importance, weighted.cache) = (importance, CompressedWeights())
+    return weighted
+  }
+
+  /// Returns a model whose outputs include the values that weights are multiplied with; nil if there are none.
+  func probe() throws(ModelError) -> (asset: ModelAsset, uses: [WeightUse])? {
+    let found = try Self.wrapping { () throws(FormatError) in try source.probe() }
+    return try found.map { found throws(ModelError) in (try Self.asset(found.copy), found.uses) }
   }
 
   /// The forms that a search tries.
@@ -119,7 +135,9 @@ public struct ModelCompressor: Sendable {
     let known = cache.weights.withLock { $0[tensor.record] ?? [:] }
     let missing = forms.filter { $0 != .original && known[$0] == nil }
     guard !missing.isEmpty else { return known }
-    let all = known.merging(source.elements(tensor).compressed(missing)) { old, _ in old }
+    var elements = source.elements(tensor)
+    elements.importance = importance[tensor.record]?.elements(tensor.shape)
+    let all = known.merging(elements.compressed(missing)) { old, _ in old }
     cache.weights.withLock { $0[tensor.record, default: [:]].merge(all) { _, new in new } }
     return all
   }
@@ -130,7 +148,10 @@ public struct ModelCompressor: Sendable {
   /// - Parameter forms: The form of each weight, as for ``write(_:to:)``.
   /// - Throws: `ModelError` with code `io` if the model's files cannot be read.
   public func asset(_ forms: [WeightForm]) throws(ModelError) -> ModelAsset {
-    let copy = try copy(forms, withStandIns: true)
+    try Self.asset(try copy(forms, withStandIns: true))
+  }
+
+  private static func asset(_ copy: ModelCopy) throws(ModelError) -> ModelAsset {
     let files = copy.weights.map { [URL(filePath: "weights/weight.bin"): Data($0)] } ?? [:]
     return try ModelAsset(specification: Data(copy.model), blobMapping: files)
   }
@@ -146,7 +167,8 @@ public struct ModelCompressor: Sendable {
       guard isTaken || withStandIns, var weight = compressed(tensor, [form])[form] else { continue }
       if !isTaken {
         let numbers = source.elements(tensor).decoded(weight.code)
-        weight = CompressedWeight(code: .dense(numbers), relativeError: weight.relativeError)
+        weight = CompressedWeight(
+          code: .dense(numbers), relativeError: weight.relativeError, weightedError: weight.weightedError)
       }
       chosen[tensor.record] = (form, weight)
     }
@@ -195,6 +217,12 @@ protocol CompressibleSource: Sendable {
   func byteCount(_ weight: CompressedWeight, _ form: WeightForm, _ tensor: StoredTensor) -> Int
   /// Returns a copy with some weights in other forms, by their records.
   func copy(_ forms: [Int: (form: WeightForm, weight: CompressedWeight)]) throws(FormatError) -> ModelCopy
+  /// Returns a copy with further outputs: the values that weights are multiplied with. Nil if there are none.
+  func probe() throws(FormatError) -> (copy: ModelCopy, uses: [WeightUse])?
+}
+
+extension CompressibleSource {
+  func probe() throws(FormatError) -> (copy: ModelCopy, uses: [WeightUse])? { nil }
 }
 
 /// The contents of a copy's files.

@@ -11,6 +11,8 @@ struct ProgramSource: CompressibleSource {
   /// The version of iOS of the model's operations.
   private let least: Int
   let tensors: [StoredTensor]
+  /// The operations that multiply with weights; none for a model of several functions.
+  private let uses: [WeightUse]
   var system: Int? { least }
 
   /// - Parameter path: The model's file in a package.
@@ -21,6 +23,7 @@ struct ProgramSource: CompressibleSource {
     files = WeightFiles(folder: path.parentPath, allowsLinks: allowsLinks)
     let read = try ProgramReader(model, files)
     (tensors, blocker, least) = (read.tensors, read.blocker, (read.opset ?? OperatorSet.ios16) + 10)
+    uses = read.functionCount == 1 ? read.uses.found : []
   }
 
   func candidates(system: Int) -> [WeightForm] {
@@ -40,7 +43,7 @@ struct ProgramSource: CompressibleSource {
     return operations.reduce(0) { sum, operation in
       operation.inputs.reduce(sum) { sum, input in
         guard case .stored(let elements) = input.value else { return sum }
-        return sum + WeightFile.byteCount(of: elements.bytes.count)
+        return sum + WeightFile.byteCount(of: elements.byteCount)
       }
     }
   }
@@ -59,6 +62,18 @@ struct ProgramSource: CompressibleSource {
   }
 }
 
+extension ProgramSource {
+  func probe() throws(FormatError) -> (copy: ModelCopy, uses: [WeightUse])? {
+    let records = Set(tensors.map(\.record))
+    let uses = uses.filter { records.contains($0.record) }
+    guard !uses.isEmpty else { return nil }
+    var writer = ProgramWriter(files, codes: [:], system: least)
+    var names: Set<ExactString> = []
+    writer.outputs = uses.filter { names.insert(ExactString($0.input)).inserted }
+    return (ModelCopy(model: try writer.model(model), weights: writer.weights.bytes), uses)
+  }
+}
+
 /// The weights of a program that other forms make smaller.
 private struct ProgramReader {
   private(set) var tensors: [StoredTensor] = []
@@ -66,6 +81,8 @@ private struct ProgramReader {
   private(set) var opset: Int?
   /// An operation whose inputs differ in iOS 18.
   private(set) var blocker: String?
+  private(set) var uses = WeightUses()
+  private(set) var functionCount = 0
   private var records: Set<Int> = []
   private let files: WeightFiles
 
@@ -86,7 +103,11 @@ private struct ProgramReader {
           remedy: "convert the model for iOS 16 or later")
       }
       opset = min(opset ?? number, number)
-      for block in try function.values(Fields.Function.blockSpecializations) { try read(block) }
+      functionCount += 1
+      for block in try function.values(Fields.Function.blockSpecializations) {
+        try read(block)
+        for operation in try block.messages(Fields.Block.operations) { try uses.read(operation, files) }
+      }
     }
     if opset ?? 0 >= OperatorSet.ios18 { blocker = nil }
   }

@@ -8,6 +8,8 @@ struct ProgramWriter {
   let files: WeightFiles
   /// The weights to replace, by the positions of their records.
   let codes: [Int: CompressedWeight]
+  /// Inner values that become outputs of the model, one for each name.
+  var outputs: [WeightUse] = []
   private let system: Int
   private(set) var weights = WeightFile()
   /// By position in the source's weight file, the position in the new one.
@@ -30,10 +32,33 @@ struct ProgramWriter {
       case Fields.Model.specificationVersion:
         let version = self.codes.isEmpty ? 0 : self.system >= 18 ? 9 : 7
         writer.integer(field.number, max(try field.integer(), version))
+      case Fields.Model.description where !self.outputs.isEmpty:
+        writer.bytes(field.number, try self.description(field.message()))
       case Fields.Model.mlProgram: writer.bytes(field.number, try self.program(field.message()))
       default: writer.copy(field)
       }
     }
+  }
+
+  private mutating func description(_ message: WireMessage) throws(FormatError) -> [UInt8] {
+    var writer = WireWriter()
+    var reader = message.fields()
+    while let field = try reader.next() { writer.copy(field) }
+    for output in outputs {
+      writer.message(Fields.ModelDescription.output) { feature in
+        feature.text(Fields.FeatureDescription.name, output.input)
+        feature.message(Fields.FeatureDescription.type) { type in
+          type.message(Fields.FeatureType.multiArrayType) { array in
+            for size in output.shape { array.integer(Fields.ArrayFeatureType.shape, size) }
+            let isHalf = output.type == .float16
+            array.integer(
+              Fields.ArrayFeatureType.dataType,
+              isHalf ? Fields.ArrayFeatureType.float16 : Fields.ArrayFeatureType.float32)
+          }
+        }
+      }
+    }
+    return writer.bytes
   }
 
   private mutating func program(_ message: WireMessage) throws(FormatError) -> [UInt8] {
@@ -58,18 +83,25 @@ struct ProgramWriter {
         writer.bytes(
           field.number,
           try self.entry(field.message(), key: raised) { (self, block) throws(FormatError) in
-            try self.block(block)
+            try self.block(block, outputs: self.outputs.map(\.input))
           })
       default: writer.copy(field)
       }
     }
   }
 
-  private mutating func block(_ message: WireMessage) throws(FormatError) -> [UInt8] {
-    try rewritten(message) { (self, field, writer) throws(FormatError) in
-      guard field.number == Fields.Block.operations else { return writer.copy(field) }
-      for operation in try self.operations(field.message()) { writer.bytes(field.number, operation) }
+  private mutating func block(_ message: WireMessage, outputs: [String] = []) throws(FormatError) -> [UInt8] {
+    var writer = WireWriter()
+    var reader = message.fields()
+    while let field = try reader.next() {
+      guard field.number == Fields.Block.operations else {
+        writer.copy(field)
+        continue
+      }
+      for operation in try operations(field.message()) { writer.bytes(field.number, operation) }
     }
+    for name in outputs { writer.text(Fields.Block.outputs, name) }
+    return writer.bytes
   }
 
   /// Returns the copy of an operation, or those that compute a compressed weight.

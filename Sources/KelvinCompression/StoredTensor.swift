@@ -16,13 +16,28 @@ struct StoredTensor {
   /// The elements as float32.
   var values: [Float] {
     elements.withUnsafeBytes { bytes in
-      (0..<count).map { index in
-        type == .float16
-          ? Float(
-            Float16(bitPattern: UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: 2 * index, as: UInt16.self))))
-          : Float(bitPattern: UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 4 * index, as: UInt32.self)))
+      [Float](unsafeUninitializedCapacity: count) { numbers, filled in
+        if type == .float16 {
+          for index in 0..<count {
+            let bits = UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: 2 * index, as: UInt16.self))
+            numbers[index] = Self.number(half: bits)
+          }
+        } else {
+          for index in 0..<count {
+            let bits = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 4 * index, as: UInt32.self))
+            numbers[index] = Float(bitPattern: bits)
+          }
+        }
+        filled = count
       }
     }
+  }
+
+  /// Returns the number with the bits of a float16 number. `Float16` has no instruction without F16C.
+  private static func number(half bits: UInt16) -> Float {
+    let (sign, magnitude) = (UInt32(bits & 0x8000) << 16, UInt32(bits & 0x7FFF))
+    if magnitude < 0x0400 { return Float(bitPattern: (Float(magnitude) * 0x1p-24).bitPattern | sign) }
+    return Float(bitPattern: magnitude << 13 &+ (magnitude < 0x7C00 ? 0x3800_0000 : 0x7000_0000) | sign)
   }
 
   init(name: String, type: ElementType, shape: [Int], record: Int, elements: Bytes) {

@@ -12,15 +12,19 @@ extension WeightElements {
     var code = IntegerCode(bits: form.bits, values: [], scales: [], blocksPerChannel: blocks)
     code.values.reserveCapacity(values.count)
     for start in stride(from: 0, to: values.count, by: run) {
-      let (scale, numbers) = integers(values[start..<start + run], bits: form.bits)
-      code.scales.append(scale)
-      code.values += numbers
+      let range = start..<start + run
+      code.scales.append(integers(values[range], weights: importance?[range], bits: form.bits, &code.values))
     }
     return code
   }
 
-  /// Returns numbers as multiples of a scale. Of several scales, the one with the least squared error is taken.
-  func integers(_ numbers: ArraySlice<Float>, bits: Int) -> (scale: Float, values: [Int8]) {
+  /// Appends numbers as multiples of a scale. Of several scales, the one with the least squared error is taken.
+  ///
+  /// - Parameter weights: How much the squared error of each number counts; nil if all count equally.
+  /// - Returns: The scale.
+  func integers(
+    _ numbers: ArraySlice<Float>, weights: ArraySlice<Float>?, bits: Int, _ values: inout [Int8]
+  ) -> Float {
     let limit = Float(1 << (bits - 1) - 1)
     let largest = numbers.reduce(0) { max($0, abs($1)) }
     var best: (error: Double, scale: Float) = (.infinity, 1)
@@ -29,16 +33,21 @@ extension WeightElements {
       let scale = stored(largest * share / limit)
       guard scale > 0 else { continue }
       var error = 0.0
-      for number in numbers {
-        let difference = Double(number) - Double(Self.multiple(number, scale, limit) * scale)
-        error += difference * difference
+      if bits < 8 {
+        let shift = (weights?.startIndex ?? 0) - numbers.startIndex
+        for (place, number) in zip(numbers.indices, numbers) {
+          let difference = Double(number) - Double(Self.multiple(number, scale, limit) * scale)
+          error += difference * difference * Double(weights?[place + shift] ?? 1)
+        }
       }
       if error < best.error { best = (error, scale) }
     }
-    return (best.scale, numbers.map { Int8(Self.multiple($0, best.scale, limit)) })
+    for number in numbers { values.append(Int8(truncatingIfNeeded: Int32(Self.multiple(number, best.scale, limit)))) }
+    return best.scale
   }
 
   private static func multiple(_ number: Float, _ scale: Float, _ limit: Float) -> Float {
-    max(-limit, min(limit, (number / scale).rounded(.toNearestOrEven)))
+    // Adding and subtracting 1.5 * 2^23 rounds to an integer, ties to even.
+    (max(-limit, min(limit, number / scale)) + 0x1.8p23) - 0x1.8p23
   }
 }

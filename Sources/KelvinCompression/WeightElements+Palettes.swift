@@ -14,14 +14,13 @@ extension WeightElements {
     for first in stride(from: 0, to: channelCount, by: channelsPerGroup) {
       let range = first * size..<(first + channelsPerGroup) * size
       let histogram = Histogram(
-        scaled(range, by: scales),
-        squaredScales: scales.map { scales in range.map { scales[$0 / size] * scales[$0 / size] } },
-        isHalf: isHalf && scales == nil)
-      let clustering = ScalarClustering(
-        histogram.numbers, weights: histogram.counts, limit: 1 << (bits.max() ?? 1))
+        scaled(range, by: scales), weights: weights(range, scales), isHalf: isHalf && scales == nil)
+      let clustering = ScalarClustering(histogram.numbers, weights: histogram.weights)
       for index in codes.indices {
         let table = clustering.clusters(1 << codes[index].bits).means.map(stored)
-        histogram.assign(to: table) { codes[index].indices[range.lowerBound + $0] = $1 }
+        codes[index].indices.withUnsafeMutableBufferPointer {
+          histogram.assign(to: table, UnsafeMutableBufferPointer(rebasing: $0[range]))
+        }
         let missing = (1 << codes[index].bits) - table.count
         codes[index].tables += table + [Float](repeating: table.last ?? 0, count: missing)
       }
@@ -40,9 +39,17 @@ extension WeightElements {
   }
 
   private func scaled(_ range: Range<Int>, by scales: [Float]?) -> [Float] {
-    guard let scales else { return Array(values[range]) }
+    guard let scales else { return range.count == values.count ? values : Array(values[range]) }
     let size = channelSize
     return range.map { values[$0] / scales[$0 / size] }
+  }
+
+  /// How much the squared errors of scaled numbers count: by their importance and the squares of the scales; nil if all
+  /// count equally.
+  private func weights(_ range: Range<Int>, _ scales: [Float]?) -> [Float]? {
+    let size = channelSize
+    guard let scales else { return importance.map { Array($0[range]) } }
+    return range.map { scales[$0 / size] * scales[$0 / size] * (importance?[$0] ?? 1) }
   }
 
   /// Returns a table of vectors along the first axis, by Lloyd's iterations from seeds of k-means++ (Arthur and
@@ -66,60 +73,6 @@ extension WeightElements {
     return PaletteCode(
       bits: form.bits, indices: indices, tables: entries.flatMap { entry in (0..<width).map { entry[$0] } },
       vectorSize: width)
-  }
-}
-
-/// The distinct numbers of a list, or the means of its numbers in 65,536 cells of equal width if there are more.
-struct Histogram {
-  private let values: [Float]
-  /// In ascending order.
-  private(set) var numbers: [Float] = []
-  private(set) var counts: [Double] = []
-
-  /// - Parameters:
-  ///   - weights: By number, its weight in the histogram; nil if all count 1.
-  ///   - isHalf: Whether all numbers are float16.
-  init(_ values: [Float], squaredScales weights: [Float]?, isHalf: Bool) {
-    self.values = values
-    let cells = 1 << 16
-    let low = values.min() ?? 0
-    let width = (Double(values.max() ?? 0) - Double(low)) / Double(cells - 1)
-    var (sums, totals) = ([Double](repeating: 0, count: cells), [Double](repeating: 0, count: cells))
-    for (place, value) in values.enumerated() {
-      let weight = Double(weights?[place] ?? 1)
-      let cell = isHalf ? Self.order(Float16(value)) : width > 0 ? Int((Double(value) - Double(low)) / width) : 0
-      sums[cell] += weight * Double(value)
-      totals[cell] += weight
-    }
-    for cell in 0..<cells where totals[cell] > 0 {
-      let number = Float(sums[cell] / totals[cell])
-      // Means of neighbouring cells may round to one number, as both zeros do.
-      if numbers.last == number {
-        counts[counts.count - 1] += totals[cell]
-      } else {
-        numbers.append(number)
-        counts.append(totals[cell])
-      }
-    }
-  }
-
-  /// Returns the rank of a number among all float16 numbers.
-  private static func order(_ number: Float16) -> Int {
-    let bits = Int(number.bitPattern)
-    return bits & 0x8000 == 0 ? bits + 0x8000 : 0xFFFF - bits
-  }
-
-  /// Calls `body` with each number's place and the index of the nearest entry of a table in ascending order.
-  func assign(to table: [Float], _ body: (Int, UInt8) -> Void) {
-    let bounds = zip(table, table.dropFirst()).map { (Double($0) + Double($1)) / 2 }
-    for (place, value) in values.enumerated() {
-      var (low, high) = (0, bounds.count)
-      while low < high {
-        let middle = (low + high) / 2
-        if Double(value) > bounds[middle] { low = middle + 1 } else { high = middle }
-      }
-      body(place, UInt8(low))
-    }
   }
 }
 

@@ -9,14 +9,15 @@ extension WeightElements {
     switch form {
     case .original, .float16: sparse = .plain(numbers)
     case .palette(let palette):
-      let elements = WeightElements(numbers, [numbers.count], isHalf: isHalf)
+      var elements = WeightElements(numbers, [numbers.count], isHalf: isHalf)
+      elements.importance = importance.map { importance in kept.map { importance[$0] } }
       guard let code = elements.palettes(WeightForm.Palette(bits: 0), bits: [palette.bits]).first else { return nil }
       sparse = .palette(indices: code.indices, table: code.tables)
     case .integers(let integers):
       sparse = .integers(integerCode(kept, channels: kept.map { $0 / channelSize }, bits: integers.bits))
     }
     let code = CompressedWeight.Code.sparse(mask: mask, sparse)
-    return CompressedWeight(code: code, relativeError: relativeError(decoded(code)))
+    return compressed(code, decoded(code))
   }
 
   /// Returns some of the elements as integers, with a scale for each position along the first axis.
@@ -26,9 +27,11 @@ extension WeightElements {
     for channel in 0..<channelCount {
       var end = start
       while end < kept.count, channels[end] == channel { end += 1 }
-      let (scale, numbers) = integers(kept[start..<end].map { values[$0] }[...], bits: bits)
-      code.scales.append(scale)
-      code.values += numbers
+      let places = kept[start..<end]
+      code.scales.append(
+        integers(
+          places.map { values[$0] }[...], weights: importance.map { importance in places.map { importance[$0] }[...] },
+          bits: bits, &code.values))
       start = end
     }
     return code

@@ -1,5 +1,5 @@
-"""Writes this folder's models: segmenter.mlpackage, detector.mlmodel and thresholds.mlmodel (coremltools), segmenter.onnx,
-segmenter_forms.onnx and means.onnx (onnx).
+"""Writes this folder's models: segmenter.mlpackage, wide_segmenter.mlpackage, wide_detector.mlpackage, detector.mlmodel and
+thresholds.mlmodel (coremltools), segmenter.onnx, segmenter_forms.onnx and means.onnx (onnx).
 
 coremltools and onnx want different versions of protobuf: run it once in an environment of each; what is not installed is
 left as it is. scene.py says what the models compute.
@@ -93,6 +93,51 @@ def coreml_segmenter():
     path = HERE / "segmenter.mlpackage"
     shutil.rmtree(path, ignore_errors=True)
     model.save(str(path))
+
+
+def wide(mb, x, w, b):
+    """Channels of x by w and b, through two products with orthogonal matrices: 2,304 weights that a smaller form changes."""
+    random = np.random.default_rng(51)
+    size = 48
+    first, second = (np.linalg.qr(random.normal(size=(size, size)))[0] for _ in range(2))
+    x = mb.conv(x=x, weight=first[:, :3].reshape(size, 3, 1, 1).astype(np.float32), pad_type="valid")
+    x = mb.conv(x=x, weight=second.reshape(size, size, 1, 1).astype(np.float32), pad_type="valid", name="wide")
+    last = w @ first[:, :3].T @ second.T
+    return mb.conv(x=x, weight=last.reshape(len(w), size, 1, 1).astype(np.float32), bias=b, pad_type="valid")
+
+
+def coreml_wide():
+    """The segmenter, and the detector without suppression, with weights that `kelvin compress` makes smaller."""
+    import coremltools as ct
+    from coremltools.converters.mil import Builder as mb
+
+    def save(program, name, side):
+        model = ct.convert(
+            program, convert_to="mlprogram", minimum_deployment_target=ct.target.iOS16,
+            inputs=[ct.ImageType(name="image", shape=(1, 3, *side[::-1]), scale=1 / 255, color_layout=ct.colorlayout.RGB)])
+        if name == "wide_segmenter":
+            model.user_defined_metadata["com.apple.coreml.model.preview.type"] = "imageSegmenter"
+            model.user_defined_metadata["com.apple.coreml.model.preview.params"] = json.dumps(
+                {"labels": scene.LABELS, "colors": scene.COLORS})
+        path = HERE / f"{name}.mlpackage"
+        shutil.rmtree(path, ignore_errors=True)
+        model.save(str(path))
+
+    @mb.program(input_specs=[mb.TensorSpec((1, 3, *scene.SEGMENTER[::-1]))], opset_version=ct.target.iOS16)
+    def segmenter(image):
+        w, b = scene.weights()
+        classes = mb.reduce_argmax(x=wide(mb, image, w, b), axis=1, keep_dims=False)
+        return mb.squeeze(x=classes, axes=[0], name="classes")
+
+    @mb.program(input_specs=[mb.TensorSpec((1, 3, *scene.DETECTOR[::-1]))], opset_version=ct.target.iOS16)
+    def detector(image):
+        means = mb.avg_pool(x=image, kernel_sizes=[8, 8], strides=[8, 8], pad_type="valid")
+        scores = mb.reshape(x=wide(mb, means, np.eye(3), np.zeros(3, np.float32)), shape=[1, 3, 16])
+        boxes = (scene.anchors() * 32).T[None].astype(np.float32)
+        return mb.concat(values=[boxes, scores], axis=1, name="objects")
+
+    save(segmenter, "wide_segmenter", scene.SEGMENTER)
+    save(detector, "wide_detector", scene.DETECTOR)
 
 
 def coreml_detector():
@@ -195,5 +240,6 @@ if __name__ == "__main__":
         onnx_means()
     if "coreml" in sys.argv:
         coreml_segmenter()
+        coreml_wide()
         coreml_detector()
         coreml_classifier()

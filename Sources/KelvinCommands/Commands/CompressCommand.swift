@@ -29,9 +29,9 @@ struct CompressCommand: ParsableCommand, ModelCommand {
       takes float16, int8 (DequantizeLinear), and int4-block-32 for MatMul (MatMulNBits of ONNX Runtime).
 
       --budget and --max-loss choose a form for each weight. With --data the command measures how much each weight \
-      changes the outputs, and runs the copy on all samples. They are labelled images as for 'evaluate', other images, \
-      or a file .jsonl with a line for each sample: {"input": [[1, 2]]}. Without --data the squared errors of the \
-      weights stand for their effect.
+      changes the outputs, and runs the copy on all samples. They are labelled images as for 'evaluate' of \
+      classification, segmentation or detection, other images, or a file .jsonl with a line for each sample: \
+      {"input": [[1, 2]]}. Without --data the squared errors of the weights stand for their effect.
 
       Activations are not quantized; ONNX Runtime and coremltools have tools for that.
       """)
@@ -70,14 +70,43 @@ struct CompressCommand: ParsableCommand, ModelCommand {
     transform: Self.system)
   var ios = 16
 
+  @Option(
+    help: ArgumentHelp(
+      """
+      Of several copies within --budget or --max-loss: size, or latency for the fastest that loses at most a point \
+      more.
+      """, valueName: "goal"))
+  var goal = Goal.size
+
+  @Flag(help: "Count the errors of a weight's elements by the mean squares of the values that they multiply in --data.")
+  var importance = false
+
   @Option(help: ArgumentHelp("Write the form of each weight to this file.", valueName: "file.json"))
   var saveForms: String?
 
+  @Option(
+    help: ArgumentHelp("A file of class labels, one per line, instead of the model's own.", valueName: "file"))
+  var labels: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "A JSON file that describes how a detector's outputs become boxes (docs/detection-heads.md).",
+      valueName: "file"))
+  var head: String?
+
+  @Option(help: .hidden) var measuredCopy: String?
+  @Option(help: .hidden) var measuredDevice: String?
+
+  @OptionGroup var pixels: NormalizationOption
   @OptionGroup var fitting: CropOption
   @OptionGroup var units: UnitsOption
   @OptionGroup var options: ModelOptions
   @OptionGroup var report: ReportOption
   @OptionGroup var output: OutputOptions
+
+  enum Goal: String, ExpressibleByArgument {
+    case size, latency
+  }
 
   private static func form(_ text: String) throws -> WeightForm {
     guard let form = WeightForm(text) else {
@@ -108,35 +137,54 @@ struct CompressCommand: ParsableCommand, ModelCommand {
       throw ValidationError("--report needs --data, the samples that measure the copies")
     }
     if maxLoss != nil, data == nil { throw ValidationError("--max-loss needs --data, the samples that measure it") }
+    if importance, data == nil { throw ValidationError("--importance needs --data, the samples that measure it") }
+    if goal == .latency, data == nil || budget == nil && maxLoss == nil {
+      throw ValidationError("--goal latency needs --data, and --budget or --max-loss")
+    }
   }
 
   func run() throws {
+    if let measuredCopy { return try measure(measuredCopy) }
     // A search takes minutes.
     guard access(copy.pathBytes, F_OK) != 0 else {
       throw InputError("'\(copy)' exists; delete it, or name another copy")
     }
-    let compressor = try ModelCompressor(
-      contentsOf: URL(filePath: model), allowsLinks: options.links.allowLinks)
-    let search = try data.map { try self.search(compressor, $0) }
+    let samples = try data.map { try self.samples($0) }
+    let compressor = try compressor(samples)
+    let search = try samples.map { try self.search(compressor, $0) }
     let needsOptions = budget != nil || maxLoss != nil || report.report != nil
     let options = needsOptions ? try self.options(compressor, search) : []
     let chosen = try chosenForms(compressor, search, options)
-    let outcome = try search.map { search in
-      try Progress.during("measuring") { try Interrupts.cancelling { try await search.outcome(chosen) } }
+    let outcomes = try search.map { search in
+      try Progress.during("measuring") { try Interrupts.cancelling { try await Self.outcomes(search, chosen) } }
     }
     let byteCount = try compressor.write(chosen, to: URL(filePath: copy))
-    let result = CompressionReport(compressor, chosen, byteCount: byteCount, outcome, try search?.originalOutcome())
+    let result = CompressionReport(
+      compressor, chosen, byteCount: byteCount, outcomes, search?.measure)
     if let saveForms { try LocalFile.write(Array(try jsonText(FormFile(compressor, chosen)).utf8), to: saveForms) }
-    if let path = report.report, let search, let outcome {
-      try LocalFile.write(Array(try page(search, options, outcome).html().utf8), to: path)
+    if let path = report.report, let search, let outcomes {
+      try LocalFile.write(Array(try page(search, options, outcomes).html().utf8), to: path)
       Console.note("wrote \(path)")
     }
     if output.json { try printJSON(result) } else { Console.print(result.text(width: Console.width)) }
   }
 
+  /// Runs the copy and the original on all samples, and times both in turns.
+  private static func outcomes(
+    _ search: CompressionSearch, _ chosen: [WeightForm]
+  ) async throws(ModelError) -> CompressionReport.Outcomes {
+    var (original, copy) = (try await search.originalOutcome(), try await search.outcome(chosen))
+    let times = try await search.times(of: [original.forms, chosen])
+    (original.time, copy.time) = (times.median(of: 0), times.median(of: 1))
+    return CompressionReport.Outcomes(original: original, copy: copy, isSlower: times.isFaster(0, than: 1))
+  }
+
   private func page(
-    _ search: CompressionSearch, _ options: [[CompressionChoice.Option]], _ outcome: CompressionSearch.Outcome
+    _ search: CompressionSearch, _ options: [[CompressionChoice.Option]],
+    _ outcomes: CompressionReport.Outcomes
   ) throws -> CompressionPage {
+    let outcome = outcomes.copy
+    let costs = try costs(search.compressor, outcome.forms)
     let progress = Progress("measuring other sizes")
     defer { progress.finish() }
     let candidates = search.compressor.candidates(system: ios)
@@ -147,8 +195,8 @@ struct CompressCommand: ParsableCommand, ModelCommand {
     let place = copies.firstIndex { $0.byteCount > outcome.byteCount } ?? copies.endIndex
     copies.insert(outcome, at: place)
     return CompressionPage(
-      title: model.lastPathPart, weights: search.compressor.weights, original: try search.originalOutcome(),
-      copies: copies, chosen: place)
+      title: model.lastPathPart, weights: search.compressor.weights, original: outcomes.original, copies: copies,
+      chosen: place, measure: search.measure, costs: costs)
   }
 
   private static func known(_ compressor: ModelCompressor) -> String {
@@ -171,18 +219,38 @@ struct CompressCommand: ParsableCommand, ModelCommand {
     }
     if let forms { return try FormFile(contentsOf: forms).forms(for: compressor, in: forms) }
     guard let search, let maxLoss else {
-      let limit = budget ?? 0
-      guard
-        let found = try CompressionSearch.forms(
-          of: compressor, options, in: compressor.candidates(system: ios), budget: limit)
-      else {
+      let (limit, candidates) = (budget ?? 0, compressor.candidates(system: ios))
+      let found: [WeightForm]? =
+        if let search {
+          try Progress.during("comparing copies") {
+            try Interrupts.cancelling { try await search.best(options, in: candidates, budget: limit) }
+          }
+        } else {
+          try CompressionSearch.forms(of: compressor, options, in: candidates, budget: limit)
+        }
+      guard let found else {
         throw InputError(
           "no copy has at most \(HumanReadable.bytes(limit)); the smallest forms take "
             + "\(HumanReadable.bytes(try smallest(compressor, options)))")
       }
-      return found
+      return try fastest(found, search, options, budget: limit)
     }
-    return try smallestForms(compressor, search, options, maxLoss: maxLoss)
+    let found = try smallestForms(compressor, search, options, maxLoss: maxLoss)
+    return try fastest(found, search, options, budget: compressor.byteCount)
+  }
+
+  /// Returns the forms, or those of a faster copy if latency is the goal.
+  private func fastest(
+    _ found: [WeightForm], _ search: CompressionSearch?, _ options: [[CompressionChoice.Option]], budget: Int
+  ) throws -> [WeightForm] {
+    guard goal == .latency, let search else { return found }
+    let (candidates, maxLoss) = (search.compressor.candidates(system: ios), maxLoss)
+    return try Progress.during("comparing times") {
+      try Interrupts.cancelling {
+        let others = try search.alternatives(options, in: candidates, budget: budget)
+        return try await search.fastest(found, others, maxLoss: maxLoss)
+      }
+    }
   }
 
   /// Returns the number of bytes of the copy with the smallest form of each weight.
@@ -229,25 +297,49 @@ struct CompressCommand: ParsableCommand, ModelCommand {
     return best
   }
 
-  private func search(_ compressor: ModelCompressor, _ path: String) throws -> CompressionSearch {
+  private func samples(_ path: String) throws -> CompressionSamples {
     let read = try ReadModel(contentsOf: URL(filePath: model), allowsLinks: options.links.allowLinks)
-    let samples = try CompressionSamples(
-      path, for: read, options.function, fitting.cropAndScale ?? .centerCrop
-    ).samples
+    var asked = EvaluationOptions()
+    asked.labels = try labels.map(LabelFile.read)
+    asked.head = try head.map { path in
+      try evaluating { () throws(VisionError) in try DetectionHead(contentsOf: URL(filePath: path)) }
+    }
+    asked.cropAndScale = fitting.cropAndScale
+    asked.normalization = pixels.normalization
+    let configuration = try options.configuration(units: units.units)
+    return try CompressionSamples(path, for: read, options.function, asked) {
+      try .loadWithProgress(model, configuration)
+    }
+  }
+
+  /// The number of samples that find the importance of elements.
+  private static let importanceCount = 32
+
+  private func compressor(_ samples: CompressionSamples?) throws -> ModelCompressor {
+    let compressor = try ModelCompressor(contentsOf: URL(filePath: model), allowsLinks: options.links.allowLinks)
+    guard importance, let inputs = samples?.samples.map(\.input) else { return compressor }
+    let step = max(1, inputs.count / Self.importanceCount)
+    let some = stride(from: 0, to: inputs.count, by: step).prefix(Self.importanceCount).map { inputs[$0] }
+    let configuration = try options.configuration(units: units.units)
+    let (weighted, count) = try Progress.during("measuring inner values") {
+      try Interrupts.cancelling { try await compressor.weighted(by: some, configuration: configuration) }
+    }
+    if count < compressor.weights.count {
+      Console.note(
+        "the elements of \(compressor.weights.count - count) of \(compressor.weights.count) weights count equally: their "
+          + "operations are not products of an ML Program, or have groups")
+    }
+    return weighted
+  }
+
+  private func search(_ compressor: ModelCompressor, _ samples: CompressionSamples) throws -> CompressionSearch {
     let configuration = try options.configuration(units: units.units)
     return try Progress.during("running the original") {
       try Interrupts.cancelling {
-        try await CompressionSearch(compressor, samples: samples, configuration: configuration)
+        try await CompressionSearch(
+          compressor, samples: samples.samples, configuration: configuration, measure: samples.measure)
       }
     }
-  }
-}
-
-extension CompressionSearch.Outcome {
-  /// The loss of right answers in points of a hundred; without known classes, the share of samples with another label.
-  var loss: Double {
-    if let accuracy { return 100 * Double(accuracy.original - accuracy.copy) / Double(accuracy.count) }
-    return 100 * Double(agreement.of - agreement.count) / Double(max(agreement.of, 1))
   }
 }
 

@@ -42,20 +42,11 @@ extension InspectCommand {
 
   /// Loads the model in two processes with a temporary cache: one fills the cache, and the other is measured.
   private static func memory() throws(StartFailure) -> ShippedMemory {
-    let parent = getenv("TMPDIR").map { String(path: $0) }.flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
-    var template = "\(parent)/kelvin-size-XXXXXX".pathBytes
-    guard mkdtemp(&template) != nil else {
-      throw StartFailure(FileError(path: parent, action: "make a folder in", code: errno).description)
-    }
-    let folder = String(path: template)
-    Interrupts.setFolder(folder)
-    defer {
-      LocalFile.removeFolder(folder)
-      Interrupts.setFolder(nil)
-    }
+    let folder = try ScratchFolder("kelvin-size")
+    defer { folder.remove() }
     let progress = Progress("measuring")
     defer { progress.finish() }
-    let arguments = ["--measured-ship=\(folder)"]
+    let arguments = ["--measured-ship=\(folder.path)"]
     let _: ShippedMemory = try CandidateMeter.measure(arguments)
     return try CandidateMeter.measure(arguments)
   }

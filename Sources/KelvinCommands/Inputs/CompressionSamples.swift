@@ -6,20 +6,51 @@ import KelvinCollections
 import KelvinCompression
 import KelvinVision
 
-/// The samples that `kelvin compress` measures copies with: images with or without classes, or lines of inputs.
+/// The samples that `kelvin compress` measures copies with: images with or without labels, or lines of inputs.
 struct CompressionSamples {
   let samples: [CompressionSearch.Sample]
+  /// The measure of a segmenter or a detector; nil for other models.
+  let measure: CompressionMeasure?
 
   /// - Parameters:
   ///   - path: A file of JSON lines, or what `evaluate` or `classify` takes: labelled images, or any images.
-  ///   - cropAndScale: How an image is fitted to the model's input.
-  init(_ path: String, for model: ReadModel, _ function: String?, _ cropAndScale: ImageCropAndScale) throws {
+  ///   - options: How an image is fitted to the model's input, and how a detector's outputs are read.
+  ///   - loaded: Returns the model with its own weights.
+  init(
+    _ path: String, for model: ReadModel, _ function: String?, _ options: EvaluationOptions,
+    loaded: () throws -> Model
+  ) throws {
     let description = try model.modelDescription(of: function)
     if path.lowercased().hasSuffix(".jsonl") {
       samples = try Self.lines(path, description, try FeatureReader(model, functionName: function))
-    } else {
-      samples = try Self.images(path, description, cropAndScale)
+      measure = nil
+      try check(path)
+      return
     }
+    /// Reads images for a plain tensor.
+    func reader(_ cropAndScale: ImageCropAndScale) throws -> FeatureReader? {
+      try options.normalization.map { rule in
+        try FeatureReader(model, functionName: function, cropAndScale: cropAndScale) {
+          try ImageOptions.scaling(rule, channels: $0)
+        }
+      }
+    }
+    if description.classLabels.isEmpty,
+      let task = try CompressionTask(
+        of: try loaded(), path, options, unlabelled: { try Self.unlabelled(path).map(\.path) })
+    {
+      let fitting = options.cropAndScale ?? task.cropAndScale
+      samples = try Self.images(task.paths.map { ($0, nil) }, description, fitting, try reader(fitting))
+      measure = task.measure
+    } else {
+      let fitting = options.cropAndScale ?? .centerCrop
+      samples = try Self.images(try Self.labelled(path, description), description, fitting, try reader(fitting))
+      measure = nil
+    }
+    try check(path)
+  }
+
+  private func check(_ path: String) throws {
     guard !samples.isEmpty else { throw InputError("'\(path)' has no sample that can be read") }
   }
 
@@ -59,31 +90,49 @@ struct CompressionSamples {
   }
 
   private static func images(
-    _ path: String, _ description: ModelDescription, _ cropAndScale: ImageCropAndScale
+    _ files: [(path: String, label: String?)], _ description: ModelDescription, _ cropAndScale: ImageCropAndScale,
+    _ reader: FeatureReader?
   ) throws -> [CompressionSearch.Sample] {
-    guard description.inputNames.count == 1, let input = description.inputNames.first,
-      let constraint = description.inputDescriptionsByName[input]?.imageConstraint
-    else {
+    guard description.inputNames.count == 1, let input = description.inputNames.first else {
       throw InputError(
-        "images need a model with one input, an image; this one has the inputs "
-          + description.inputNames.joined(separator: ", ") + "; give their values as JSON lines in a file '.jsonl'")
+        "images need a model with one input; this one has the inputs \(description.inputNames.joined(separator: ", ")); "
+          + "give their values as JSON lines in a file '.jsonl'")
+    }
+    let constraint = description.inputDescriptionsByName[input]?.imageConstraint
+    guard constraint != nil || reader != nil else {
+      throw InputError(
+        "images need a model whose input is an image, and '\(input)' is not; say with --normalization how pixels become "
+          + "its numbers, or give them as JSON lines in a file '.jsonl'")
     }
     var samples: [CompressionSearch.Sample] = []
-    for (path, label) in try Self.labelled(path, description) {
-      do throws(ImageError) {
-        let decoded = try ImageCodec.decode(path: path)
-        // Images are kept in the model's size: hundreds of photos would fill the memory.
-        let value =
-          constraint.isHalfPrecision
-          ? FeatureValue(image: decoded.pixels, orientation: decoded.orientation, cropAndScale: cropAndScale)
-          : FeatureValue(
-            pixelBuffer: try decoded.pixels.resized(
-              width: constraint.pixelsWide, height: constraint.pixelsHigh, cropAndScale,
-              orientation: decoded.orientation))
-        samples.append(.init(DictionaryFeatureProvider(dictionary: [input: value]), label: label))
-      } catch { Console.error("'\(path)': \(error)") }
+    for (path, label) in files {
+      do {
+        let provider: DictionaryFeatureProvider
+        if let constraint {
+          let value = try self.image(path, constraint, cropAndScale)
+          provider = DictionaryFeatureProvider(dictionary: [input: value])
+        } else if let reader {
+          provider = try reader.read([(input, path)])
+        } else {
+          continue
+        }
+        samples.append(.init(provider, label: label))
+      } catch { Console.error("'\(path)': \(describe(error))") }
     }
     return samples
+  }
+
+  /// Returns an image in the model's size: hundreds of photos would fill the memory.
+  private static func image(
+    _ path: String, _ constraint: ImageConstraint, _ cropAndScale: ImageCropAndScale
+  ) throws(ImageError) -> FeatureValue {
+    let decoded = try ImageCodec.decode(path: path)
+    guard !constraint.isHalfPrecision else {
+      return FeatureValue(image: decoded.pixels, orientation: decoded.orientation, cropAndScale: cropAndScale)
+    }
+    return FeatureValue(
+      pixelBuffer: try decoded.pixels.resized(
+        width: constraint.pixelsWide, height: constraint.pixelsHigh, cropAndScale, orientation: decoded.orientation))
   }
 
   /// Returns the paths of the images, with their classes in the model's words if they are known.

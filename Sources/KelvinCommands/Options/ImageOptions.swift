@@ -23,7 +23,8 @@ struct ImageOptions: ParsableArguments {
       file, functionName: functionName, orientation: orientation, cropAndScale: cropAndScale, scaling: scaling)
   }
 
-  private static func scaling(
+  /// Returns how a reader scales pixels for a plain tensor.
+  static func scaling(
     _ rule: PixelNormalization, channels: Int
   ) throws -> (order: ChannelOrder, scale: [Float], bias: [Float]) {
     try recognizing { () throws(VisionError) in

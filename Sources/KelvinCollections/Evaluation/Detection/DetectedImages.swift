@@ -1,5 +1,6 @@
 public import FoundationEssentials
 import Kelvin
+import KelvinBasics
 import KelvinEvaluation
 public import KelvinVision
 
@@ -53,5 +54,38 @@ public struct DetectedImages: EvaluationDataset {
     let left = document.annotations.count - boxCount
     let (noun, verb) = left == 1 ? ("annotation", "does") : ("annotations", "do")
     remarks = left == 0 ? [] : ["\(left) \(noun) without a box, image or category \(verb) not count"]
+  }
+
+  /// Creates a data set whose objects are those that a model finds, to compare its copies with it.
+  ///
+  /// - Parameters:
+  ///   - request: The model.
+  ///   - paths: The files of the images. Files that cannot be read are left out.
+  /// - Throws: `VisionError`: `invalidRequest` where the model finds no object; `prediction` where it fails.
+  package init(answersOf request: DetectionRequest, paths: [String]) throws(VisionError) {
+    var (found, remarks): ([(path: String, detections: [RawDetection])], [String]) = ([], [])
+    for path in paths {
+      let image: DecodedImage
+      do throws(ImageError) { image = try ImageCodec.decode(path: path) } catch {
+        remarks.append("'\(path)': \(error)")
+        continue
+      }
+      let objects = try request.detect(image.pixels, orientation: image.orientation)
+      found.append((path, objects.compactMap { RawDetection($0, on: image) }))
+    }
+    let names = Set(found.flatMap { $0.detections.map(\.label) }.exact).sorted()
+    guard !names.isEmpty else { throw .invalidRequest("the model finds no object in the images") }
+    let numbers = Dictionary(names.enumerated().map { ($1, $0) }) { first, _ in first }
+    examples = found.map { path, detections in
+      Image(
+        path: path,
+        truths: detections.compactMap { detection in
+          numbers[ExactString(detection.label)].map {
+            DetectedImage.Truth(label: $0, box: detection.box, area: nil, isCrowd: false)
+          }
+        })
+    }
+    self.names = names.map(\.string)
+    self.remarks = remarks
   }
 }

@@ -20,10 +20,11 @@ extension SegmentationEvaluation {
   }
 
   public static func question(of example: SegmentedImages.Image) throws(VisionError) -> SegmentationQuestion {
-    do throws(ImageError) {
-      let image = try ImageCodec.decode(path: example.path, below: example.folder)
-      return SegmentationQuestion(image: image, truth: try example.labelMap(of: image))
-    } catch { throw .image(error) }
+    let image: DecodedImage
+    do throws(ImageError) { image = try ImageCodec.decode(path: example.path, below: example.folder) } catch {
+      throw .image(error)
+    }
+    return SegmentationQuestion(image: image, truth: try example.labelMap(of: image))
   }
 
   /// Returns the image with the contender's label map drawn over it.

@@ -25,6 +25,8 @@ public struct SegmentedImages: EvaluationDataset {
     case file(String)
     /// Shapes in drawing order: later shapes cover earlier ones. Uncovered pixels are class 0.
     case shapes([(label: UInt8, shape: COCOShape)])
+    /// A model's answer.
+    case answer(SegmentationRequest)
   }
 
   public let examples: [Image]
@@ -60,6 +62,16 @@ public struct SegmentedImages: EvaluationDataset {
     guard !examples.isEmpty else {
       throw .invalidRequest("'\(path)' has no segmented images; \(Self.expected)")
     }
+  }
+
+  /// Creates a data set whose correct answers are those of a model, to compare its copies with it.
+  ///
+  /// - Parameters:
+  ///   - request: The model, which answers whenever a label map is needed.
+  ///   - paths: The files of the images.
+  package init(answersOf request: SegmentationRequest, paths: [String]) {
+    examples = paths.map { Image(path: $0, truth: .answer(request)) }
+    (remarks, names) = ([], nil)
   }
 
   private typealias Found = (images: [Image], remarks: [String], names: [String]?)
@@ -130,9 +142,18 @@ public struct SegmentedImages: EvaluationDataset {
 extension SegmentedImages.Image {
   /// Returns the class of each pixel of the upright image.
   ///
-  /// - Throws: `ImageError` where the label map cannot be read or differs in size from the image.
-  package func labelMap(of image: DecodedImage) throws(ImageError) -> [UInt8] {
+  /// - Throws: `VisionError`: `image` where the label map cannot be read or differs in size from the image; `prediction`
+  ///   where the model whose answer it is fails.
+  package func labelMap(of image: DecodedImage) throws(VisionError) -> [UInt8] {
+    if case .answer(let request) = truth {
+      return try request.segment(image.pixels, orientation: image.orientation).labelMap
+    }
+    do throws(ImageError) { return try storedLabelMap(of: image) } catch { throw .image(error) }
+  }
+
+  private func storedLabelMap(of image: DecodedImage) throws(ImageError) -> [UInt8] {
     switch truth {
+    case .answer: preconditionFailure("an answer is not stored")
     case .file(let file):
       let samples = try IndexedPNG.read(path: file, below: folder)
       guard (samples.width, samples.height) == (image.width, image.height) else {
