@@ -125,6 +125,7 @@ let package = Package(
     swift("KelvinPasses", "KelvinBasics", "KelvinGraph"),
     swift("KelvinHostOperations", "KelvinBasics", "KelvinGraph", "KelvinImages"),
     swift("KelvinEvaluation", "KelvinBasics", "KelvinHostOperations"),
+    swift("KelvinTracking"),
     swift("KelvinFeatures", "KelvinBasics", "KelvinGraph", "KelvinImages", "KelvinHostOperations"),
     swift("KelvinIndex", "CKelvinSupport", "KelvinBasics", "KelvinHostOperations", "KelvinFeatures"),
     swift("KelvinImport", "CKelvinSupport", "KelvinBasics", "KelvinGraph", "KelvinHostOperations"),
@@ -226,6 +227,7 @@ let package = Package(
     test(
       "KelvinHostOperationsTests", "KelvinBasics", "KelvinHostOperations", "KelvinGraph", "KelvinImages", "TestSupport"),
     test("KelvinEvaluationTests", "KelvinHostOperations", "KelvinEvaluation", "TestSupport"),
+    test("KelvinTrackingTests", "KelvinBasics", "KelvinTracking"),
     test("KelvinIndexTests", "KelvinFeatures", "KelvinBasics", "KelvinHostOperations", "KelvinIndex", "TestSupport"),
     test("KelvinImagesTests", "KelvinBasics", "KelvinIsolation", "KelvinImages", "TestSupport"),
     test(
