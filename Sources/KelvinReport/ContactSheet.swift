@@ -76,21 +76,24 @@ package struct ContactSheet: Sendable {
     let first = entry.labels.first
     let number = first.flatMap { numbers[$0.name] } ?? -1
     let others: [Markup] = entry.labels.dropFirst().map { "<span>\($0.name) \($0.confidence)</span>" }
-    let image: Markup
-    if let thumbnail = entry.thumbnail, thumbnail.utf8.allSatisfy(isBase64) {
-      image = """
-        <img src="data:image/jpeg;base64,\(Markup(raw: thumbnail))" alt="\(first?.name ?? "")" width="\(entry.width)" \
-        height="\(entry.height)" loading="lazy" decoding="async">
-        """
-    } else {
-      image = "<p class=\"fault\">\(breaking: entry.fault ?? "no image")</p>"
-    }
+    let image =
+      picture(entry.thumbnail, of: first?.name ?? "", width: entry.width, height: entry.height)
+      ?? "<p class=\"fault\">\(breaking: entry.fault ?? "no image")</p>"
     let caption: Markup = first.map { "<b>\($0.name)</b> \($0.confidence)" } ?? ""
     return """
       <figure data-number="\(number)"><div class="frame">\(image)</div><figcaption>\(caption)\
       <small class="path">\(breaking: entry.path)</small>\
       \(others.isEmpty ? "" : "<details><summary><small>more</small></summary>\(others)</details>" as Markup)\
       </figcaption></figure>
+      """
+  }
+
+  /// Returns an image element; nil for a thumbnail that is missing or not base64.
+  static func picture(_ thumbnail: String?, of name: String, width: Int, height: Int) -> Markup? {
+    guard let thumbnail, thumbnail.utf8.allSatisfy(isBase64) else { return nil }
+    return """
+      <img src="data:image/jpeg;base64,\(Markup(raw: thumbnail))" alt="\(name)" width="\(width)" height="\(height)" \
+      loading="lazy" decoding="async">
       """
   }
 

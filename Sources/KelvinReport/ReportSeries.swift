@@ -46,6 +46,8 @@ package struct ReportSeries: Sendable {
   /// Whether the run was computed for a simulated envelope instead of measured.
   package var isSimulated = false
   package var points: [Point]
+  /// The seconds within which an answer is wanted, drawn as a line.
+  package var deadline: Double?
   package var heat: [Heat] = []
   package var heatSource: String
   package var fit: DecayFit?

@@ -5,6 +5,9 @@ enum ReportStyle {
   /// The style sheet of pages without layers and latencies: text and tables, for screens, phones and paper.
   static let words: Markup = "\(colours)\(text)\(tables)\(media)\(paper)"
 
+  /// The style sheet of pages with charts over time, without patterns and graphs.
+  static let plots: Markup = "\(colours)\(text)\(tables)\(charts)\(media)\(paper)"
+
   static let colours: Markup = """
     :root{color-scheme:light dark;--z:1;--bg:#fbfaf8;--panel:#fff;--ink:#16191d;--soft:#5b6470;--line:#e2e1dd;\
     --link:#9aa1aa;--accent:#0b5fa5;--hatch:#ffffff9a;--tint:#eef4fa;--d0:#0072b2;--d1:#e08a00;--d2:#4b1d5c;\

@@ -52,18 +52,39 @@ enum LatencyChart {
     }
   }
 
-  private static func draw(_ series: ReportSeries, _ points: [Window], value: ChartAxis, time: ChartAxis) -> Markup {
+  /// Draws the chart of one series with axes of its own.
+  ///
+  /// - Parameters:
+  ///   - series: The series.
+  ///   - heading: The heading in place of the series' units.
+  ///   - until: The end of the time axis in seconds, if it is after the last point.
+  ///   - more: Returns rows for the same time axis, which are below the latency.
+  static func panel(
+    _ series: ReportSeries, heading: String, until: Double, more: (ChartAxis) -> Markup
+  ) -> Markup {
+    let points = reduce(series.points)
+    let times = series.points.map(\.at) + series.heat.map(\.at) + series.actions.map(\.at) + [until]
+    let values = points.map(\.p90) + [series.deadline ?? 0]
+    return draw(
+      series, points, heading: heading, value: ChartAxis(upTo: values.filter(\.isFinite).max() ?? 0, about: 3),
+      time: ChartAxis(upToTime: times.filter(\.isFinite).max() ?? 0, about: 8), more: more)
+  }
+
+  private static func draw(
+    _ series: ReportSeries, _ points: [Window], heading: String? = nil, value: ChartAxis, time: ChartAxis,
+    more: (ChartAxis) -> Markup = { _ in "" }
+  ) -> Markup {
     let source: Markup = series.heatSource.isEmpty ? "" : "<p><small>Heat: \(series.heatSource)</small></p>"
     let simulated: Markup = series.isSimulated ? " <span class=\"tag\">simulated</span>" : ""
     let actions: [Markup] = series.actions.filter { $0.at.isFinite }.prefix(mostActions).map { action in
       "<li>\(HumanReadable.seconds(action.at)): <b>\(action.name)</b>, \(action.cause)</li>"
     }
     let rest = series.actions.count - actions.count
-    let more: Markup = rest > 0 ? "<p><small>\(rest) more are in the trace.</small></p>" : ""
+    let omitted: Markup = rest > 0 ? "<p><small>\(rest) more are in the trace.</small></p>" : ""
     return """
-      <div class="panel"><h3>\(series.units)\(simulated) <small>\(decay(series.fit))</small></h3>\
-      \(latency(series, points, value: value, time: time))\(HeatChart.rows(series, time: time))\
-      \(AxisScale.below(time))\(actions.isEmpty ? "" : "<ol class=\"actions\">\(actions)</ol>\(more)" as Markup)\
+      <div class="panel"><h3>\(heading ?? series.units)\(simulated) <small>\(decay(series.fit))</small></h3>\
+      \(latency(series, points, value: value, time: time))\(more(time))\(HeatChart.rows(series, time: time))\
+      \(AxisScale.below(time))\(actions.isEmpty ? "" : "<ol class=\"actions\">\(actions)</ol>\(omitted)" as Markup)\
       \(source)</div>
       """
   }
@@ -93,12 +114,19 @@ enum LatencyChart {
       }
       curves += "<polyline class=\"fit\" points=\"\(curve)\"/>"
     }
+    let deadline: Markup =
+      series.deadline.map { seconds in
+        """
+        <g><line class="limit" x1="0" x2="100%" y1="\(y(seconds))" y2="\(y(seconds))"/>\
+        <text x="4" y="\(y(seconds) - 4)">deadline</text></g>
+        """
+      } ?? ""
     return """
       <div class="grid2"><svg width="100%" height="\(plot)" aria-hidden="true">\(labels)</svg>\
       <svg class="chart" width="100%" height="\(plot)" role="img" aria-label="Latency over time of \(series.units)">\
       \(disturbances(series, time: time, height: plot))\(lines)\
       <svg width="100%" height="\(plot)" viewBox="0 0 1000 \(plot)" preserveAspectRatio="none">\(curves)</svg>\
-      \(actions(series, time: time, height: plot, numbers: true))</svg></div>
+      \(deadline)\(actions(series, time: time, height: plot, numbers: true))</svg></div>
       """
   }
 
