@@ -110,3 +110,41 @@ struct FrameQueueTests {
     }
   }
 }
+
+@Suite("Frames of an hour")
+struct FrameHourTests {
+  /// Runs a queue in virtual time.
+  ///
+  /// - Parameters:
+  ///   - service: the seconds of a prediction, as a multiple of the time between frames.
+  /// - Returns: the age of the oldest answer, as a multiple of the time between frames, and the answered frames.
+  private func run(service: Double, frames: Int) -> (oldest: Double, answered: Int) {
+    var queue = FrameQueue<Void>()
+    var (free, oldest, answered) = (0.0, 0.0, 0)
+    func serve(until now: Double) {
+      while free <= now, let frame = queue.take(at: free) {
+        let start = max(free, frame.arrival)
+        free = start + service
+        oldest = max(oldest, free - frame.arrival)
+        answered += 1
+      }
+    }
+    for frame in 0..<frames {
+      serve(until: Double(frame))
+      free = queue.isEmpty ? max(free, Double(frame)) : free
+      queue.push((), at: Double(frame))
+    }
+    serve(until: .infinity)
+    return (oldest, answered)
+  }
+
+  @Test("with a model that takes 1.5 frames, no answer of an hour is older than 3 frames")
+  func age() {
+    let (oldest, answered) = run(service: 1.5, frames: 108_000)
+    #expect(oldest < 3, "\(oldest)")
+    #expect(answered >= 71_990, "the model is busy all the time: \(answered)")
+  }
+
+  @Test("a model that keeps up answers every frame")
+  func keepsUp() { #expect(run(service: 0.9, frames: 1000).answered == 1000) }
+}

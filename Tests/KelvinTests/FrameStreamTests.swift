@@ -40,7 +40,7 @@ import Testing
     return DictionaryFeatureProvider(dictionary: [name: FeatureValue(pixelBuffer: try image(model))])
   }
 
-  private func isSettled(_ counts: FrameStream.Counts) -> Bool {
+  private func isSettled(_ counts: FrameStreamCounts) -> Bool {
     counts.pushed == counts.skipped + counts.dropped + counts.tooLate + counts.answered + counts.abandoned
       + counts.pending
   }
@@ -81,6 +81,100 @@ import Testing
     var numbers: [Int] = []
     for try await answer in stream.answers { numbers.append(answer.number) }
     #expect(numbers == [0, 5])
+  }
+
+  @Test("a sender that waits loses no frame, and no more frames are held than may wait and one")
+  func sending() async throws {
+    let model = try Self.model()
+    let stream = try await FrameStream(model, options: .init(queue: 2, buffer: 64))
+    for index in 0..<20 {
+      #expect(await stream.send(try Self.image(model), timestamp: .milliseconds(40 * index)))
+      #expect(stream.counts.pending <= 3)
+    }
+    stream.finish()
+    var times: [Duration?] = []
+    for try await answer in stream.answers { times.append(answer.timestamp) }
+    #expect(times == (0..<20).map { .milliseconds(40 * $0) })
+    #expect(stream.counts.dropped == 0)
+    #expect(await !stream.send(try Self.image(model)), "the stream is over")
+  }
+
+  @Test("a sender that waits for room is let go when the stream is cancelled")
+  func cancelledSender() async throws {
+    let model = try Self.model()
+    let stream = try await FrameStream(model)
+    let held = GatedFrame(frame: try Self.frame(model))
+    stream.push(held)
+    held.begun.wait()
+    let image = try Self.image(model)
+    #expect(await stream.send(image))
+    let sender = Task { await stream.send(image) }
+    stream.cancel()
+    #expect(await !sender.value)
+    held.gate.signal()
+  }
+
+  @Test("every reader gets every answer")
+  func readers() async throws {
+    let model = try Self.model()
+    let stream = try await FrameStream(model, options: .init(queue: 8, buffer: 8))
+    func numbers() async throws -> [Int] {
+      var numbers: [Int] = []
+      for try await answer in stream.answers { numbers.append(answer.number) }
+      return numbers
+    }
+    async let first = numbers()
+    async let second = numbers()
+    for _ in 0..<5 { stream.push(try Self.frame(model)) }
+    stream.finish()
+    #expect(try await first == Array(0..<5))
+    #expect(try await second == Array(0..<5))
+  }
+
+  @Test("a reader that leaves does not end the stream of the others")
+  func leavingReader() async throws {
+    let model = try Self.model()
+    let stream = try await FrameStream(model, options: .init(queue: 8, buffer: 8))
+    var staying = stream.answers.makeAsyncIterator()
+    stream.push(try Self.frame(model))
+    for try await answer in stream.answers where answer.number == 0 { break }
+    #expect(stream.push(try Self.frame(model)))
+    stream.finish()
+    #expect(try await staying.next()?.number == 0)
+    #expect(try await staying.next()?.number == 1)
+    #expect(try await staying.next() == nil)
+  }
+
+  @Test("answers hold their images only if asked for")
+  func images() async throws {
+    let model = try Self.model()
+    for keeps in [false, true] {
+      let stream = try await FrameStream(model, options: .init(keepsImages: keeps))
+      let image = try Self.image(model)
+      stream.push(image)
+      stream.finish()
+      for try await answer in stream.answers { #expect(answer.image == (keeps ? image : nil)) }
+    }
+  }
+
+  @Test("simulated heat of a phone makes the governor step, and the step says what it brought")
+  func simulatedHeat() async throws {
+    let model = try Self.model()
+    let stream = try await FrameStream(
+      model,
+      options: .init(
+        queue: 1, buffer: 1000, isGoverned: true, framesPerSecond: 2000,
+        simulatedHeat: .init(envelope: "phone", speed: 600)))
+    let image = try Self.image(model)
+    var iterator = stream.actions.makeAsyncIterator()
+    let pushing = Task {
+      while !Task.isCancelled, await stream.send(image) {}
+      stream.finish()
+    }
+    let action = try #require(await iterator.next())
+    #expect(action.cause.contains("headroom") && action.cause.contains(" W"), "\(action)")
+    pushing.cancel()
+    await pushing.value
   }
 
   @Test("an error is the answer of its frame alone")
@@ -133,7 +227,7 @@ import Testing
   @Test("a released or cancelled stream ends its results")
   func letGo() async throws {
     let model = try Self.model()
-    var stream: FrameStream? = try await FrameStream(model)
+    var stream: FrameStream<DictionaryFeatureProvider>? = try await FrameStream(model)
     let held = GatedFrame(frame: try Self.frame(model))
     stream?.push(held)
     held.begun.wait()
@@ -164,8 +258,10 @@ import Testing
   func refused() async throws {
     let model = try Self.model()
     for (options, part) in [
-      (FrameStream.Options(queue: 0), "queue"), (.init(buffer: 0), "buffer"), (.init(deadline: .zero), "deadline"),
+      (FrameStreamOptions(queue: 0), "queue"), (.init(buffer: 0), "buffer"), (.init(deadline: .zero), "deadline"),
       (.init(framesPerSecond: -1), "framesPerSecond"), (.init(isGoverned: true, thermalEnvelope: "toaster"), "toaster"),
+      (.init(maximumWatts: 5), "isGoverned"), (.init(isGoverned: true, maximumWatts: -1), "maximumWatts"),
+      (.init(isGoverned: true, simulatedHeat: .init(envelope: "phone", speed: 0)), "speed"),
     ] {
       let error = await #expect(throws: ModelError.self) { _ = try await FrameStream(model, options: options) }
       #expect(error?.description.contains(part) == true, "\(String(describing: error))")

@@ -2,6 +2,7 @@ import KelvinBasics
 import KelvinEngine
 package import KelvinFeatures
 package import KelvinGraph
+import KelvinHostOperations
 package import KelvinImages
 import KelvinImport
 
@@ -18,7 +19,8 @@ package struct FeatureReader {
 
   /// - Parameters:
   ///   - orientation: the orientation of stored images; nil to use the orientation in each file.
-  ///   - cropAndScale: how an image is fitted to the model's input size.
+  ///   - cropAndScale: how an image is fitted to the model's input size. Otherwise, a classifier sees the center, and
+  ///     another model sees the whole image, stretched.
   ///   - scaling: how the pixels of images enter plain tensor inputs; nil if no image is given for one.
   /// - Throws: `ModelError` with code `parameters` for a function that the model does not have.
   package init(
@@ -42,10 +44,10 @@ package struct FeatureReader {
   }
 
   /// Creates a reader for a function that is already selected.
-  package init(_ function: Function, cropAndScale: ImageCropAndScale? = nil) {
+  package init(_ function: Function, cropAndScale: ImageCropAndScale? = nil, scaling: Scaling? = nil) {
     self.function = function
     orientation = nil
-    scaling = nil
+    self.scaling = scaling
     self.cropAndScale = cropAndScale
   }
 
@@ -59,6 +61,54 @@ package struct FeatureReader {
     _ inputs: [(name: String, text: String)], mayLackSome: Bool = false
   ) throws(ModelError) -> DictionaryFeatureProvider {
     try ModelError.wrapping { try values(inputs, mayLackSome) }
+  }
+
+  /// Returns the features of a model whose only input is an image, for an image in memory. It is fitted as an image
+  /// from a file is.
+  ///
+  /// - Parameters:
+  ///   - pixels: The stored pixels.
+  ///   - orientation: The orientation of the stored pixels, unless the reader has one.
+  /// - Throws: `ModelError` with code `featureType` if the model has another input, or a plain tensor and the reader has
+  ///   no scaling.
+  package func read(
+    _ pixels: PixelBuffer, orientation: ImageOrientation
+  ) throws(ModelError) -> DictionaryFeatureProvider {
+    try ModelError.wrapping {
+      guard function.inputs.count == 1, let feature = function.inputs.first else {
+        throw ModelError(.featureType, "the model takes \(list(function.inputs)); frames need a model with one input")
+      }
+      let image = (pixels: pixels, orientation: self.orientation ?? orientation)
+      return DictionaryFeatureProvider(dictionary: [feature.name: try value(of: image, for: feature)])
+    }
+  }
+
+  private func value(of image: OrientedPixels, for feature: Feature) throws -> FeatureValue {
+    switch feature.type {
+    case .image:
+      return fitted(image)
+    case .tensor(let scalar, let dimensions):
+      guard let scaling else {
+        throw mismatch(feature, "an image", "give --normalization, which defines how pixels enter")
+      }
+      guard let value = try self.image(scalar, dimensions, scaling, { image }) else { fallthrough }
+      return value
+    default:
+      throw mismatch(feature, "an image", "use a model that takes images")
+    }
+  }
+
+  private func fitted(_ image: OrientedPixels) -> FeatureValue {
+    // As `ClassificationRequest` does.
+    let usual: ImageCropAndScale = function.classification == nil ? .scaleToFill : .centerCrop
+    return FeatureValue(image: image.pixels, orientation: image.orientation, cropAndScale: cropAndScale ?? usual)
+  }
+
+  private typealias OrientedPixels = (pixels: PixelBuffer, orientation: ImageOrientation)
+
+  private func decoded(_ path: String) throws -> OrientedPixels {
+    let decoded = try ImageCodec.decode(path: path, orientation: orientation)
+    return (decoded.pixels, decoded.orientation)
   }
 
   private func values(
@@ -109,13 +159,11 @@ package struct FeatureReader {
       guard scaling == nil else {
         throw mismatch(feature, "a normalization", "the model defines how pixels enter; leave --normalization out")
       }
-      let decoded = try ImageCodec.decode(path: text, orientation: orientation)
-      return FeatureValue(
-        image: decoded.pixels, orientation: decoded.orientation, cropAndScale: cropAndScale ?? .scaleToFill)
+      return fitted(try decoded(text))
     case .tensor(let scalar, let dimensions):
       if let array = try array(text) { return try checked(array, feature, scalar, dimensions) }
       let boolean = scalar == .bool ? NumberText.boolean(text) : nil
-      if let scaling, let image = try image(text, scalar, dimensions, scaling) { return image }
+      if let scaling, let image = try image(scalar, dimensions, scaling, { try decoded(text) }) { return image }
       guard let number = boolean.map({ $0 ? 1 : 0 }) ?? NumberText.number(text),
         dimensions.allSatisfy({ $0.minimum <= 1 })
       else {
@@ -156,18 +204,18 @@ package struct FeatureReader {
   }
 
   /// Returns an image as a plain tensor, whose second or last axis has 1 or 3 channels; nil for another input.
+  ///
+  /// - Parameter decode: decodes the image.
   private func image(
-    _ path: String, _ scalar: ScalarType, _ dimensions: [Dimension], _ scaling: Scaling
+    _ scalar: ScalarType, _ dimensions: [Dimension], _ scaling: Scaling, _ decode: () throws -> OrientedPixels
   ) throws -> FeatureValue? {
     guard scalar.isFloatingPoint, dimensions.count == 4, dimensions[0].accepts(size: 1) else { return nil }
     let isFixed = [1, 3].first { [.fixed(1), .fixed(3)].contains(dimensions[$0]) }
     guard let axis = isFixed ?? (dimensions[1].accepts(size: 3) ? 1 : nil) else { return nil }
     let channels = dimensions[axis].accepts(size: 3) ? 3 : 1
     let (order, scale, bias) = try scaling(channels)
-    let decoded = try ImageCodec.decode(path: path, orientation: orientation)
-    let pixels = decoded.pixels
-    let (wide, high) =
-      decoded.orientation.swapsAxes ? (pixels.height, pixels.width) : (pixels.width, pixels.height)
+    let (pixels, orientation) = try decode()
+    let (wide, high) = orientation.swapsAxes ? (pixels.height, pixels.width) : (pixels.width, pixels.height)
     // A flexible side is as long as the image's, as far as its range allows.
     let rows = axis == 1 ? 2 : 1
     let (height, width) = (dimensions[rows].nearest(high), dimensions[rows + 1].nearest(wide))
@@ -179,7 +227,7 @@ package struct FeatureReader {
     var numbers = [Float](repeating: 0, count: shape.count)
     try numbers.withUnsafeMutableBufferPointer { numbers in
       try pixels.withPixels { (view) throws(ImageError) in
-        try sampler.sample(view, orientation: decoded.orientation, scale: scale, bias: bias, into: numbers)
+        try sampler.sample(view, orientation: orientation, scale: scale, bias: bias, into: numbers)
       }
     }
     return FeatureValue(multiArray: MultiArray(Tensor(numbers, shape).converted(to: scalar)))

@@ -1,14 +1,19 @@
+import Dispatch
 import Kelvin
 import KelvinBasics
 import KelvinEngine
-public import KelvinFeatures
+import KelvinFeatures
+public import KelvinImages
 import KelvinStreams
+import Synchronization
 
 extension FrameStream {
   /// The result of a frame whose prediction began. Times are those since the stream was created.
   public struct Answer: Sendable {
     /// The number of frames pushed before this one.
     public let number: Int
+    /// The caller's time of the frame; nil if none was given.
+    public let timestamp: Duration?
     /// The time at which the frame was pushed.
     public let arrival: Duration
     /// The time at which the prediction began.
@@ -19,80 +24,59 @@ extension FrameStream {
     public let isLate: Bool
     /// The setting used for the frame: `as planned`, or a setting that the governor chose.
     public let setting: String
-    /// The outputs, or the error.
-    public let result: Result<DictionaryFeatureProvider, ModelError>
+    /// The fraction of frames that the governor accepted then, above 0 and at most 1.
+    public let share: Double
+    /// The output, or the error.
+    public let result: Result<Output, any Error>
+    /// The frame's image, with ``FrameStreamOptions/keepsImages``; nil otherwise.
+    public let image: PixelBuffer?
+    /// The orientation of the image's stored pixels.
+    public let orientation: ImageOrientation
 
     /// The time from the frame's arrival to its result.
     public var latency: Duration { end - arrival }
 
-    /// Returns the outputs.
-    ///
-    /// - Throws: the frame's error.
-    public func features() throws(ModelError) -> DictionaryFeatureProvider { try result.get() }
-  }
-
-  /// A change that the governor made.
-  public struct Action: Hashable, Sendable, CustomStringConvertible {
-    /// The time since the stream was created.
-    public let time: Duration
-    /// A description such as `plan '1 CPU thread' instead of 'as planned'`.
-    public let change: String
-    /// The reason, such as `fair, headroom 0.78, at the limit in 42 s`.
-    public let cause: String
-    /// Whether the change returns towards the preferred setting, because the machine has cooled.
-    public let isReturn: Bool
-    /// The setting for frames from now on.
-    public let setting: String
-    /// The fraction of frames that are accepted from now on, above 0 and at most 1.
-    public let share: Double
-    /// The number of frames that may wait from now on.
-    public let queue: Int
-
-    /// The change and its cause in one line.
-    public var description: String { "\(change): \(cause)" }
-  }
-
-  /// The counts of a stream's frames. At every moment `pushed` is the sum of `skipped`, `dropped`, `tooLate`,
-  /// `answered`, `abandoned` and `pending`.
-  public struct Counts: Hashable, Sendable {
-    let tally: FrameWorker<any FeatureProvider, DictionaryFeatureProvider>.Tally
-
-    /// Frames that were accepted by `push`.
-    public var pushed: Int { tally.queue.arrived }
-    /// Frames that the governor left out.
-    public var skipped: Int { tally.queue.skipped }
-    /// Frames that were dropped for newer ones.
-    public var dropped: Int { tally.queue.dropped }
-    /// Frames that were not begun, because the result would have been late.
-    public var tooLate: Int { tally.queue.tooLate }
-    /// Frames with a result, in time or late, with outputs or an error.
-    public var answered: Int { tally.answered }
-    /// Frames with a result after the deadline.
-    public var late: Int { tally.late }
-    /// Frames abandoned when the stream ended.
-    public var abandoned: Int { tally.queue.abandoned + tally.interrupted }
-    /// Frames that are waiting or being predicted.
-    public var pending: Int { tally.waiting + tally.inService }
-    /// Answers and actions that were dropped from their buffers unread.
-    public let unread: Int
+    init(
+      _ outcome: FrameWorker<StreamedFrame, Output>.Outcome, since began: Double, plan: String, keepsImage: Bool
+    ) {
+      number = outcome.number
+      timestamp = outcome.payload.timestamp
+      arrival = Duration.limited(seconds: outcome.arrival - began)
+      start = Duration.limited(seconds: outcome.start - began)
+      end = Duration.limited(seconds: outcome.end - began)
+      isLate = outcome.isLate
+      setting = plan
+      share = outcome.setting.rate
+      result = outcome.result
+      if keepsImage, case .image(let image, let orientation, _) = outcome.payload.content {
+        (self.image, self.orientation) = (image, orientation)
+      } else {
+        (image, orientation) = (nil, .up)
+      }
+    }
   }
 }
 
-extension FrameStream.Answer {
-  init(
-    _ outcome: FrameWorker<any FeatureProvider, DictionaryFeatureProvider>.Outcome, since began: Double, plan: String
-  ) {
-    number = outcome.number
-    arrival = Duration.limited(seconds: outcome.arrival - began)
-    start = Duration.limited(seconds: outcome.start - began)
-    end = Duration.limited(seconds: outcome.end - began)
-    isLate = outcome.isLate
-    setting = plan
-    result = outcome.result.mapError { ModelError($0) }
-  }
-}
+/// A change that a stream's governor made.
+public struct FrameStreamAction: Hashable, Sendable, CustomStringConvertible {
+  /// The time since the stream was created.
+  public let time: Duration
+  /// A description such as `plan '1 CPU thread' instead of 'as planned'`.
+  public let change: String
+  /// The reason, such as `fair, headroom 0.78, at the limit in 42 s`.
+  public let cause: String
+  /// Whether the change returns towards the preferred setting, because the machine has cooled.
+  public let isReturn: Bool
+  /// The setting for frames from now on.
+  public let setting: String
+  /// The fraction of frames that are accepted from now on, above 0 and at most 1.
+  public let share: Double
+  /// The number of frames that may wait from now on.
+  public let queue: Int
 
-extension FrameStream.Action {
+  /// The change and its cause in one line.
+  public var description: String { "\(change): \(cause)" }
+
   init(_ action: GovernorAction, since began: Double, labels: [String]) {
     time = Duration.limited(seconds: action.at - began)
     change = action.what
@@ -101,5 +85,88 @@ extension FrameStream.Action {
     setting = labels[action.setting.plan]
     share = action.setting.rate
     queue = action.setting.queue
+  }
+}
+
+/// The effect of a change of a stream's governor, measured before and after it.
+public struct FrameStreamEffect: Hashable, Sendable, CustomStringConvertible {
+  /// The change.
+  public let action: FrameStreamAction
+  /// The measured differences, such as `29.9 to 15 answers/s, 33 to 31 ms each, 7.8 to 4.1 W`.
+  public let description: String
+
+  init(_ effect: (action: GovernorAction, effect: StepEffect), since began: Double, labels: [String]) {
+    action = FrameStreamAction(effect.action, since: began, labels: labels)
+    description = effect.effect.text
+  }
+}
+
+/// The counts of a stream's frames. At every moment `pushed` is the sum of `skipped`, `dropped`, `tooLate`,
+/// `answered`, `abandoned` and `pending`.
+public struct FrameStreamCounts: Hashable, Sendable {
+  /// Frames that were accepted by `push`.
+  public let pushed: Int
+  /// Frames that the governor left out.
+  public let skipped: Int
+  /// Frames that were dropped for newer ones.
+  public let dropped: Int
+  /// Frames that were not begun, because the result would have been late.
+  public let tooLate: Int
+  /// Frames with a result, in time or late, with outputs or an error.
+  public let answered: Int
+  /// Frames with a result after the deadline.
+  public let late: Int
+  /// Frames abandoned when the stream ended.
+  public let abandoned: Int
+  /// Frames that are waiting or being predicted.
+  public let pending: Int
+  /// Answers and actions that were dropped from their buffers unread.
+  public let unread: Int
+
+  init<Payload, Output>(_ tally: FrameWorker<Payload, Output>.Tally, unread: Int) {
+    pushed = tally.queue.arrived
+    skipped = tally.queue.skipped
+    dropped = tally.queue.dropped
+    tooLate = tally.queue.tooLate
+    answered = tally.answered
+    late = tally.late
+    abandoned = tally.queue.abandoned + tally.interrupted
+    pending = tally.waiting + tally.inService
+    self.unread = unread
+  }
+}
+
+/// The number of actions that were dropped unread.
+final class UnreadCount: Sendable {
+  private let counted = Atomic(0)
+
+  var value: Int { counted.load(ordering: .relaxed) }
+
+  func count<Element>(_ result: AsyncStream<Element>.Continuation.YieldResult) {
+    if case .dropped = result { counted.add(1, ordering: .relaxed) }
+  }
+}
+
+/// A weak reference to a stream's worker, set once the worker exists.
+final class WorkerReference<Output: Sendable>: Sendable {
+  private struct Reference {
+    weak var worker: FrameWorker<StreamedFrame, Output>?
+  }
+
+  private let reference = Mutex(Reference())
+
+  func set(_ worker: FrameWorker<StreamedFrame, Output>) { reference.withLock { $0.worker = worker } }
+  func end() { reference.withLock { $0.worker }?.end() }
+}
+
+/// The turns of streams that share a model: each answers one frame at a time, one stream after the other.
+package final class StreamTurns: Sendable {
+  private let queue = DispatchQueue(label: "kelvin.stream-turns")
+
+  package init() {}
+
+  func take(_ job: @escaping @Sendable () -> Void) {
+    let budget = WorkBudget.current
+    queue.async { WorkBudget.governing(budget, job) }
   }
 }

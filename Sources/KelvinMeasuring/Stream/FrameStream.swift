@@ -1,19 +1,20 @@
-public import Kelvin
+import Kelvin
 import KelvinBasics
 import KelvinEngine
-public import KelvinFeatures
+package import KelvinFeatures
 public import KelvinImages
-import KelvinMeasurements
-import KelvinRuntime
+package import KelvinMeasurements
+package import KelvinRuntime
 import KelvinStreams
-import Synchronization
 
-/// Predicts on the frames of a camera and prefers new frames to old ones.
+/// Answers the frames of a camera or a video, and prefers new frames to old ones.
 ///
-/// Frames are pushed as they arrive and processed one after another, in order. ``push(_:)`` never waits: if more frames
-/// wait than ``Options/queue`` allows, the oldest is dropped. With a ``Options/deadline``, a frame whose result would
-/// be late is skipped in favor of a newer frame. With ``Options/isGoverned``, the stream stays within the machine's
-/// thermal limits and reports each change with its reason in ``actions``.
+/// Frames are pushed as they arrive and processed one after another, in order. ``push(_:orientation:timestamp:)`` never
+/// waits: if more frames wait than ``FrameStreamOptions/queue`` allows, the oldest is dropped. With a
+/// ``FrameStreamOptions/deadline``, a frame whose result would be late is skipped in favor of a newer frame. With
+/// ``FrameStreamOptions/isGoverned``, the stream stays within the machine's thermal limits and reports each change with
+/// its reason in ``actions``. A reader of a file, which has all frames at once, calls
+/// ``send(_:orientation:timestamp:)``, which waits for room instead.
 ///
 /// ```swift
 /// let stream = try await FrameStream(model, options: .init(deadline: .milliseconds(100)))
@@ -27,135 +28,150 @@ import Synchronization
 /// print(stream.counts)
 /// ```
 ///
-/// The answers end after the last waiting frame once the stream is finished. They end at once when the reading task is
-/// cancelled. After ``cancel()``, or when the stream is released, they end after the answers already delivered. They
+/// A stream of a model answers with the model's outputs. With the module `KelvinVideo`, a stream of a request, such as
+/// `FrameStream(DetectionRequest(model: model))`, answers with the request's observations.
+///
+/// The answers end after the last waiting frame once the stream is finished. They end at once when the last reading task
+/// is cancelled. After ``cancel()``, or when the stream is released, they end after the answers already delivered. They
 /// end with an error when a device is lost and no other device can replace it; every other error belongs to its frame
 /// only.
-public final class FrameStream: Sendable {
+public final class FrameStream<Output: Sendable>: Sendable {
   /// The options of a stream.
-  public struct Options: Hashable, Sendable {
-    /// The number of frames that may wait. When one more arrives, the oldest waiting frame is dropped. At least 1.
-    public var queue: Int
-    /// The time after a frame's arrival until which its result is useful; nil for no limit. A frame whose result would
-    /// be late is skipped if a newer frame could be in time. If the model is always too slow, frames run nevertheless
-    /// and every answer is marked late.
-    public var deadline: Duration?
-    /// The number of unread answers and actions to keep; older ones are dropped. At least 1.
-    public var buffer: Int
-    /// Whether a governor may react when the machine gets hot: with a cheaper plan, fewer threads, a lower precision if
-    /// `precision` is automatic, or by skipping frames.
-    public var isGoverned: Bool
-    /// The expected frame rate, if known. The governor then avoids settings that cannot keep up with it.
-    public var framesPerSecond: Double?
-    /// The class of this machine for the thermal model: one of `ThermalMonitor.envelopes` or the path of an envelope
-    /// file. Nil to assume a class.
-    public var thermalEnvelope: String?
+  public typealias Options = FrameStreamOptions
+  /// A change that the governor made.
+  public typealias Action = FrameStreamAction
+  /// The counts of a stream's frames.
+  public typealias Counts = FrameStreamCounts
 
-    /// - Parameters: as the properties.
-    public init(
-      queue: Int = 1, deadline: Duration? = nil, buffer: Int = 16, isGoverned: Bool = false,
-      framesPerSecond: Double? = nil, thermalEnvelope: String? = nil
-    ) {
-      self.queue = queue
-      self.deadline = deadline
-      self.buffer = buffer
-      self.isGoverned = isGoverned
-      self.framesPerSecond = framesPerSecond
-      self.thermalEnvelope = thermalEnvelope
-    }
-  }
-
-  /// The answers, in the order of their frames, for one reader.
-  ///
-  /// - Throws: `ModelError` with code `device` if a device was lost.
-  public let answers: AsyncThrowingStream<Answer, any Error>
   /// The governor's changes as they happen, for one reader; empty without a governor.
   public let actions: AsyncStream<Action>
+  /// The measured effects of the governor's changes, about ten seconds after each, for one reader; empty without a governor.
+  public let effects: AsyncStream<FrameStreamEffect>
   /// Descriptions of the settings that the governor may use, beginning with the preferred one; a single entry without a
   /// governor.
   public let settings: [String]
 
-  private let worker: FrameWorker<any FeatureProvider, DictionaryFeatureProvider>
-  private let cancellation = Cancellation()
-  private let lost: LostDeliveries
-  private let imageInput: String?
+  private let worker: FrameWorker<StreamedFrame, Output>
+  private let cancellation: Cancellation
+  private let broadcast: AnswerBroadcast<Answer>
+  private let slots: FrameSlots
+  private let unreadActions: UnreadCount
+  let takesImages: Bool
 
-  /// Creates a stream of a model's predictions. A governed stream compiles and times its settings, which takes about as
-  /// long as loading the model plus a second.
-  ///
   /// - Parameters:
-  ///   - model: the model that runs on the frames. Other predictions of the model may run meanwhile.
-  ///   - options: the stream's options.
-  /// - Throws: `ModelError` with code `parameters` for invalid options or a stateful model; `device` if a device fails;
-  ///   `predictionCancelled` if the task was cancelled.
-  public convenience init(_ model: Model, options: Options = Options()) async throws(ModelError) {
-    let setup = try await BlockingWork.run { (cancellation) throws(ModelError) -> StreamSetup in
-      try StreamSetup(model, options, cancellation)
-    }
-    self.init(model, options, setup)
-  }
-
-  init(_ model: Model, _ options: Options, _ setup: StreamSetup, clock: any MeasurementClock = SystemClock()) {
-    let (answers, answering) = AsyncThrowingStream.makeStream(
-      of: Answer.self, throwing: (any Error).self, bufferingPolicy: .bufferingNewest(options.buffer))
+  ///   - turns: the turns of streams that share a model; nil for a stream of its own.
+  ///   - answer: predicts with the plan of an index in the setup's plans.
+  ///   - isFatal: whether the stream cannot continue after an error.
+  ///   - sink: receives the answers in place of `answers`.
+  package init(
+    _ setup: StreamSetup, _ options: Options, turns: StreamTurns? = nil, takesImages: Bool = true,
+    clock: any MeasurementClock = SystemClock(),
+    answer: @escaping @Sendable (StreamedFrame.Content, _ plan: Int, Cancellation) throws -> Output,
+    isFatal: @escaping @Sendable (any Error) -> Bool, sink: FrameStreamSink<Output>? = nil
+  ) {
     let (actions, acting) = AsyncStream.makeStream(
       of: Action.self, bufferingPolicy: .bufferingNewest(options.buffer))
-    let (lost, cancellation, began) = (LostDeliveries(), cancellation, clock.now())
+    let (effects, effecting) = AsyncStream.makeStream(
+      of: FrameStreamEffect.self, bufferingPolicy: .bufferingNewest(options.buffer))
+    let (unreadActions, cancellation, began) = (UnreadCount(), Cancellation(), clock.now())
+    let slots = FrameSlots(options.queue)
+    let reference = WorkerReference<Output>()
+    let broadcast = AnswerBroadcast<Answer>(limit: options.buffer) { reference.end() }
     let run = setup.run
+    let keepsImages = options.keepsImages
     worker = FrameWorker(
       setting: setup.setting, deadline: options.deadline?.inSeconds, clock: clock,
       .init(
-        start: { BlockingWork.start($0) },
-        answer: { (frame, setting) throws(ModelError) in
-          try setup.predictors[setting.plan].predict(frame, [:], cancellation)
+        start: { job in if let turns { turns.take(job) } else { BlockingWork.start(job) } },
+        answer: { frame, setting in
+          frame.place?.leave()
+          return try answer(frame.content, setting.plan, cancellation)
         },
         deliver: { outcome in
-          lost.count(answering.yield(Answer(outcome, since: began, plan: setup.labels[outcome.setting.plan])))
+          let answer = Answer(
+            outcome, since: began, plan: setup.labels[outcome.setting.plan], keepsImage: keepsImages)
+          if let sink { sink.answer(answer) } else { broadcast.yield(answer) }
         },
-        isFatal: { ($0 as? ModelError)?.fault == .device },
+        isFatal: isFatal,
         adjust: { outcome in
-          guard let action = run?.act(after: outcome.end) else { return nil }
-          lost.count(acting.yield(Action(action, since: began, labels: setup.labels)))
-          return action.setting
+          guard let run else { return nil }
+          let events = run.answered(
+            from: outcome.arrival, outcome.start, to: outcome.end, plan: outcome.setting.plan)
+          for action in events.actions {
+            unreadActions.count(acting.yield(Action(action, since: began, labels: setup.labels)))
+          }
+          for effect in events.effects {
+            unreadActions.count(effecting.yield(FrameStreamEffect(effect, since: began, labels: setup.labels)))
+          }
+          return run.setting == outcome.setting ? nil : run.setting
         },
         end: { error in
           cancellation.cancel()
-          answering.finish(throwing: error)
+          slots.close()
+          broadcast.finish(error)
+          sink?.end(error)
           acting.finish()
+          effecting.finish()
         }))
-    self.answers = answers
     self.actions = actions
-    self.lost = lost
+    self.effects = effects
+    self.broadcast = broadcast
+    self.cancellation = cancellation
+    self.slots = slots
+    self.unreadActions = unreadActions
+    self.takesImages = takesImages
     settings = setup.settings
-    let images = model.modelDescription.inputDescriptionsByName.values.filter { $0.type == .image }
-    imageInput = images.count == 1 ? images[0].name : nil
-    // The continuation must not retain the worker, which lives as long as the stream and the running job.
-    answering.onTermination = { [weak worker] _ in worker?.end() }
+    // The broadcast must not retain the worker, which lives as long as the stream and the running job.
+    reference.set(worker)
   }
 
   deinit { worker.end() }
 
-  /// Adds a frame. Never waits, and can be called from any number of tasks at once.
+  /// The answers, in the order of their frames. Each iteration is a reader of its own, which begins with the latest
+  /// answers, at most ``FrameStreamOptions/buffer``.
   ///
-  /// - Parameter frame: the inputs of a prediction. Its features are read on another thread when the prediction begins.
-  /// - Returns: false if the stream has ended and the frame was rejected.
-  @discardableResult
-  public func push(_ frame: any FeatureProvider) -> Bool { worker.push(frame) }
+  /// - Throws: `ModelError` with code `device` if a device was lost; for a stream of a request, its error.
+  public var answers: some AsyncSequence<Answer, any Error> & Sendable { AnswerSequence(broadcast: broadcast) }
 
-  /// Adds an image, for a model with one image input. The image is copied and scaled only if its prediction begins.
+  func push(_ content: StreamedFrame.Content, timestamp: Duration?) -> Bool {
+    worker.push(StreamedFrame(content: content, timestamp: timestamp))
+  }
+
+  /// Adds an image. The image is neither copied nor scaled before its prediction begins. Never waits, and can be called
+  /// from any number of tasks at once.
   ///
   /// - Parameters:
   ///   - image: the image.
   ///   - orientation: the orientation of the stored pixels.
-  ///   - cropAndScale: how the image is fitted to the model's input size.
-  /// - Returns: as `push(_:)`; also false for a model that does not take exactly one image.
+  ///   - timestamp: the caller's time of the frame, which its answer holds.
+  /// - Returns: false if the stream has ended and the frame was rejected; also for a model that does not take exactly
+  ///   one image.
   @discardableResult
-  public func push(
-    _ image: PixelBuffer, orientation: ImageOrientation = .up, cropAndScale: ImageCropAndScale = .scaleToFit
+  public func push(_ image: PixelBuffer, orientation: ImageOrientation = .up, timestamp: Duration? = nil) -> Bool {
+    takesImages && push(.image(image, orientation, nil), timestamp: timestamp)
+  }
+
+  /// Adds an image as soon as there is room for it, so that no frame is dropped: at most ``FrameStreamOptions/queue``
+  /// frames wait and one is being answered. Frames that are pushed can nevertheless replace it.
+  ///
+  /// - Parameters: as of ``push(_:orientation:timestamp:)``.
+  /// - Returns: as ``push(_:orientation:timestamp:)``; also false if the task was cancelled.
+  @discardableResult
+  public func send(
+    _ image: PixelBuffer, orientation: ImageOrientation = .up, timestamp: Duration? = nil
+  ) async -> Bool {
+    let sent = try? await BlockingWork.run { (cancellation) throws(ModelError) in
+      self.sendBlocking(image, orientation: orientation, timestamp: timestamp, cancellation)
+    }
+    return sent ?? false
+  }
+
+  /// Does the same as `send`. Blocks the calling thread.
+  package func sendBlocking(
+    _ image: PixelBuffer, orientation: ImageOrientation, timestamp: Duration?, _ cancellation: Cancellation? = nil
   ) -> Bool {
-    guard let imageInput else { return false }
-    let value = FeatureValue(image: image, orientation: orientation, cropAndScale: cropAndScale)
-    return worker.push(DictionaryFeatureProvider(dictionary: [imageInput: value]))
+    guard takesImages, let place = slots.take(cancellation) else { return false }
+    return worker.push(StreamedFrame(content: .image(image, orientation, nil), timestamp: timestamp, place: place))
   }
 
   /// Rejects further frames. The answers end after the waiting frames.
@@ -165,20 +181,34 @@ public final class FrameStream: Sendable {
   public func cancel() { worker.end() }
 
   /// The counts of the stream's frames so far.
-  public var counts: Counts { Counts(tally: worker.tally, unread: lost.value) }
+  public var counts: Counts { Counts(worker.tally, unread: broadcast.unread + unreadActions.value) }
 }
 
-/// The number of deliveries that were dropped unread.
-private final class LostDeliveries: Sendable {
-  private let counted = Mutex(0)
+/// The receiver of a stream's answers on the thread that predicts, which waits for it.
+package struct FrameStreamSink<Output: Sendable>: Sendable {
+  let answer: @Sendable (FrameStream<Output>.Answer) -> Void
+  let end: @Sendable ((any Error)?) -> Void
 
-  var value: Int { counted.withLock { $0 } }
+  /// - Parameters:
+  ///   - answer: receives each answer, in order.
+  ///   - end: called once after the last answer, with the error that ended the stream.
+  package init(
+    answer: @escaping @Sendable (FrameStream<Output>.Answer) -> Void,
+    end: @escaping @Sendable ((any Error)?) -> Void
+  ) {
+    (self.answer, self.end) = (answer, end)
+  }
+}
 
-  func count(_ result: AsyncThrowingStream<FrameStream.Answer, any Error>.Continuation.YieldResult) {
-    if case .dropped = result { counted.withLock { $0 += 1 } }
+/// A frame of a stream.
+package struct StreamedFrame: Sendable {
+  package enum Content: Sendable {
+    case features(any FeatureProvider)
+    /// - Parameter third: the method that fits the image to the model's input size; nil for the usual one.
+    case image(PixelBuffer, ImageOrientation, ImageCropAndScale?)
   }
 
-  func count(_ result: AsyncStream<FrameStream.Action>.Continuation.YieldResult) {
-    if case .dropped = result { counted.withLock { $0 += 1 } }
-  }
+  let content: Content
+  let timestamp: Duration?
+  var place: FrameSlots.Place?
 }

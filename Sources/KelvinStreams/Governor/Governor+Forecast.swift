@@ -39,15 +39,16 @@ extension Governor {
 
     let ceiling = 1 - max(Self.margin, Self.rippleFactor * estimate.ripple)
     let load = estimate.load(watts: present.watts)
-    if hasDwelt(report) || entersThrottling,
-      isThrottled
+    let excess = excessOfPower
+    if hasDwelt(at: report.at) || entersThrottling,
+      isThrottled || excess != nil
         || load > estimate.model.largestLoad(below: ceiling, from: options.dwell, until: Self.reaction)
     {
       let lasting = min(
         ceiling - Self.spread, estimate.model.largestLoad(below: ceiling, from: options.dwell, until: Self.horizon))
       let budget = max(
         lasting, estimate.model.largestLoad(below: ceiling - Self.spread, from: options.dwell, until: Self.horizon))
-      var next = best(costs, watts: estimate.watts(load: budget))
+      var next = best(costs, watts: min(estimate.watts(load: budget), powerBudget(present.watts)))
       if isThrottled, next.plan == setting.plan {
         next = rated(costs, next.plan, min(next.rate, Self.protection * setting.rate))
       }
@@ -56,19 +57,20 @@ extension Governor {
       let reason =
         isThrottled
         ? "\(report.state.name), \(headroom)"
-        : "\(headroom) would pass \(Self.text(ceiling)) within \(HumanReadable.seconds(Self.reaction))"
-      return take(next, isReturn: false, report, cause(reason, next))
+        : excess ?? "\(headroom) would pass \(Self.text(ceiling)) within \(HumanReadable.seconds(Self.reaction))"
+      return take(next, isReturn: false, at: report.at, cause(reason, next))
     }
     guard setting != preferred, !isThrottled, let lastAction, report.at - lastAction >= wait else { return nil }
     let lasting = estimate.model.largestLoad(below: ceiling - 2 * Self.spread, from: options.dwell, until: .infinity)
-    let next = best(costs, watts: estimate.watts(load: lasting))
+    let next = best(
+      costs, watts: min(estimate.watts(load: lasting), powerBudget(present.watts, isReturn: true)), isReturn: true)
     let answers = costs[next.plan].answers(rate: next.rate)
     guard
       answers > (1 + Self.leastChange) * present.answers
         || next.plan < setting.plan && answers >= (1 - Self.leastChange) * present.answers
     else { return nil }
     let reason = "headroom \(Self.text(report.headroom)), lasts; \(Self.duration(report.at - lastAction)) after a step"
-    return take(next, isReturn: true, report, cause(reason, next))
+    return take(next, isReturn: true, at: report.at, cause(reason, next))
   }
 
   /// Whether the hardware or the kernel slows the machine down: headroom is at the limit, throttle events were counted,
@@ -85,10 +87,11 @@ extension Governor {
 
   /// Returns the setting that answers most frames within a power above idle.
   ///
-  /// Of the plans that answer at least 99 % of the most, it is the most preferred: quality before a few frames. If no
-  /// plan fits, it is the least rate of the plan with the least power.
-  private func best(_ costs: [StreamCost], watts: Double) -> GovernorSetting {
-    let settings = ladder.plans.map { rated(costs, $0, costs[$0].rate(watts: watts)) }
+  /// Of the plans that answer at least 99 % of the most, it is the most preferred: quality before a few frames. Plans
+  /// that miss the deadline count only if all do. If no plan fits, it is the least rate of the plan with the least
+  /// power.
+  func best(_ costs: [StreamCost], watts: Double, isReturn: Bool = false) -> GovernorSetting {
+    let settings = punctualPlans(costs, isReturn: isReturn).map { rated(costs, $0, costs[$0].rate(watts: watts)) }
     func answers(_ setting: GovernorSetting) -> Double { costs[setting.plan].answers(rate: setting.rate) }
     func draws(_ setting: GovernorSetting) -> Double { costs[setting.plan].watts(rate: setting.rate) }
     let fitting = settings.filter { draws($0) <= watts }
@@ -100,14 +103,14 @@ extension Governor {
 
   /// Returns a setting with a rate in steps of half a percent, rounded down. If a plan does not keep up with the
   /// frames that are taken, waiting would only make answers older, so only the newest frame waits.
-  private func rated(_ costs: [StreamCost], _ plan: Int, _ rate: Double) -> GovernorSetting {
+  func rated(_ costs: [StreamCost], _ plan: Int, _ rate: Double) -> GovernorSetting {
     let least = options.rates.isEmpty ? 1 : Self.leastRate
     let rate = max(least, (min(rate, 1) * 200 + 1e-9).rounded(.down) / 200)
     let keepsUp = rate <= costs[plan].fullRate || plan == preferred.plan
     return GovernorSetting(plan: plan, rate: rate, queue: options.dropsBacklog && !keepsUp ? 1 : preferred.queue)
   }
 
-  private static func text(answers: Double, insteadOf old: Double) -> String {
+  static func text(answers: Double, insteadOf old: Double) -> String {
     let changed = abs(answers - old) > 0.005 * old
     return "answers \(HumanReadable.significant(answers))"
       + (changed ? " instead of \(HumanReadable.significant(old))" : "") + " frames/s"

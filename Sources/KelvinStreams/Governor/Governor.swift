@@ -24,6 +24,8 @@ package import KelvinThermal
 /// restores it. So a stream that is slightly too hot for a setting tries it ever more rarely. At least `recovery` passes
 /// between two returns for any sequence of reports.
 ///
+/// A limit of the power (`Options.mostWatts`) or a deadline causes actions in the same way: `Governor+Limits.swift`.
+///
 /// A clock that is set back, or silent for longer than `longestSilence`, restarts the wait. Reports with values that
 /// are not finite change nothing.
 package struct Governor: Sendable, Hashable {
@@ -38,10 +40,15 @@ package struct Governor: Sendable, Hashable {
     package var recovery: Double
     package var longestRecovery: Double
     package var longestSilence: Double
+    /// The most power of the machine in watts, by the reports; nil for no limit.
+    package var mostWatts: Double?
+    /// The seconds from a frame's arrival within which its answer is useful; nil for no limit.
+    package var deadline: Double?
 
     package init(
       rates: [Double] = [0.75, 0.5, 0.25], switchesPlans: Bool = true, dropsBacklog: Bool = true, dwell: Double = 10,
-      recovery: Double = 60, longestRecovery: Double = 960, longestSilence: Double = 30
+      recovery: Double = 60, longestRecovery: Double = 960, longestSilence: Double = 30, mostWatts: Double? = nil,
+      deadline: Double? = nil
     ) {
       self.rates = rates
       self.switchesPlans = switchesPlans
@@ -50,6 +57,8 @@ package struct Governor: Sendable, Hashable {
       self.recovery = recovery
       self.longestRecovery = longestRecovery
       self.longestSilence = longestSilence
+      self.mostWatts = mostWatts
+      self.deadline = deadline
     }
 
     /// - Throws: `StreamError` for values that are out of range.
@@ -63,6 +72,10 @@ package struct Governor: Sendable, Hashable {
         throw StreamError(
           "expected 0 < dwell <= recovery <= longest recovery, got \(dwell), \(recovery), \(longestRecovery)")
       }
+      for (name, limit) in [("power", mostWatts), ("deadline", deadline)] {
+        guard let limit, !(limit > 0 && limit.isFinite) else { continue }
+        throw StreamError("the limit of the \(name): expected above 0, got \(limit)")
+      }
     }
   }
 
@@ -71,7 +84,7 @@ package struct Governor: Sendable, Hashable {
   /// The current setting.
   package private(set) var setting: GovernorSetting
   /// The position on the ladder while the governor moves along its rungs.
-  package private(set) var rung = 0
+  package internal(set) var rung = 0
   /// The seconds that the next return requires.
   package private(set) var wait: Double
 
@@ -79,6 +92,9 @@ package struct Governor: Sendable, Hashable {
   var wasThrottled = false
   var lastState = ThermalState.nominal
   var isStateUnexplained = false
+  /// The power of the machine and the latest answers since the last action.
+  var power = PowerMean()
+  var punctuality = Punctuality()
   private(set) var lastAction: Double?
   private var lastReturn: Double?
   private var lastReport: Double?
@@ -107,25 +123,28 @@ package struct Governor: Sendable, Hashable {
   package mutating func update(_ report: ThermalReport) -> GovernorAction? {
     guard report.at.isFinite, report.headroom.isFinite else { return nil }
     observe(report)
+    power.add(report)
     if let costs = ladder.costs, let outlook = report.outlook { return step(report, outlook, costs) }
     let entersCritical = report.state == .critical && !wasThrottled
     wasThrottled = report.state == .critical
+    if let excess = excessOfPower, hasDwelt(at: report.at) { return step(1, report, excess) }
     switch report.state {
     case .nominal:
-      guard rung > 0, let coolSince, report.at - coolSince >= wait, report.at - (lastAction ?? -.infinity) >= wait
+      guard rung > 0, let coolSince, report.at - coolSince >= wait, report.at - (lastAction ?? -.infinity) >= wait,
+        hasPower(for: rung - 1)
       else { return nil }
       return step(-1, report, "nominal for \(HumanReadable.seconds(report.at - coolSince))")
     case .fair:
-      guard hasDwelt(report), let seconds = report.timeToLimit else { return nil }
+      guard hasDwelt(at: report.at), let seconds = report.timeToLimit else { return nil }
       return step(1, report, "fair, headroom \(Self.text(report.headroom)), at the limit in \(Self.duration(seconds))")
     case .serious, .critical:
-      guard hasDwelt(report) || entersCritical else { return nil }
+      guard hasDwelt(at: report.at) || entersCritical else { return nil }
       return step(1, report, "\(report.state.name), headroom \(Self.text(report.headroom))")
     }
   }
 
   /// Whether the last action is long enough ago for another one downwards.
-  func hasDwelt(_ report: ThermalReport) -> Bool { lastAction.map { report.at - $0 >= options.dwell } ?? true }
+  func hasDwelt(at now: Double) -> Bool { lastAction.map { now - $0 >= options.dwell } ?? true }
 
   /// Updates the times that decide the next step. Times after the new time of a clock that was set back are clamped to
   /// it.
@@ -148,25 +167,27 @@ package struct Governor: Sendable, Hashable {
   private mutating func step(_ direction: Int, _ report: ThermalReport, _ cause: String) -> GovernorAction? {
     guard ladder.rungs.indices.contains(rung + direction) else { return nil }
     rung += direction
-    return take(ladder.rungs[rung].setting, isReturn: direction < 0, report, cause)
+    return take(ladder.rungs[rung].setting, isReturn: direction < 0, at: report.at, cause)
   }
 
   /// Changes the setting.
   mutating func take(
-    _ next: GovernorSetting, isReturn: Bool, _ report: ThermalReport, _ cause: String
+    _ next: GovernorSetting, isReturn: Bool, at now: Double, _ cause: String
   ) -> GovernorAction {
     let (measure, what) = Self.difference(setting, next, ladder.labels)
     setting = next
     if isReturn {
-      lastReturn = report.at
+      lastReturn = now
     } else {
       if lastReturn != nil { wait = min(2 * wait, options.longestRecovery) }
       lastReturn = nil
     }
-    lastAction = report.at
+    lastAction = now
     coolSince = nil
+    power = PowerMean()
+    punctuality = Punctuality()
     return GovernorAction(
-      at: report.at, measure: measure, setting: setting, isReturn: isReturn, what: what, cause: cause)
+      at: now, measure: measure, setting: setting, isReturn: isReturn, what: what, cause: cause)
   }
 
   /// Returns the most important part of the change, and the whole change in words.

@@ -45,6 +45,13 @@ package struct GovernorAction: Sendable, Hashable, Codable {
   /// The cause in words, e.g. `fair, headroom 0.78, at the limit in 42 s`.
   package var cause: String
 
+  package init(
+    at: Double, measure: Measure, setting: GovernorSetting, isReturn: Bool, what: String, cause: String
+  ) {
+    (self.at, self.measure, self.setting) = (at, measure, setting)
+    (self.isReturn, self.what, self.cause) = (isReturn, what, cause)
+  }
+
   /// The change and its cause in one line.
   package var text: String { "\(what): \(cause)" }
 }

@@ -6,11 +6,14 @@ package struct StreamCost: Sendable, Hashable, Codable {
   package var watts: Double
   /// The share of the arrivals with which the plan is busy all the time; 1 if it keeps up with all of them.
   package var fullRate: Double
+  /// Seconds of one inference; nil if unknown, or in a document of an earlier version.
+  package var secondsPerFrame: Double?
 
-  package init(answersPerSecond: Double, watts: Double, fullRate: Double = 1) {
+  package init(answersPerSecond: Double, watts: Double, fullRate: Double = 1, secondsPerFrame: Double? = nil) {
     self.answersPerSecond = answersPerSecond
     self.watts = watts
     self.fullRate = fullRate
+    self.secondsPerFrame = secondsPerFrame
   }
 
   /// Returns the answers per second while a share of the arrivals is taken.
@@ -31,6 +34,7 @@ extension StreamPlan {
   package func cost(framesPerSecond: Double?) -> StreamCost {
     let fullRate = min(1, 1 / (secondsPerFrame * (framesPerSecond ?? 1 / secondsPerFrame)))
     let answers = (framesPerSecond ?? 1 / secondsPerFrame) * fullRate
-    return StreamCost(answersPerSecond: answers, watts: answers * joulesPerFrame, fullRate: fullRate)
+    return StreamCost(
+      answersPerSecond: answers, watts: answers * joulesPerFrame, fullRate: fullRate, secondsPerFrame: secondsPerFrame)
   }
 }

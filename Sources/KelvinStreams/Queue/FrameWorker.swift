@@ -21,6 +21,7 @@ package final class FrameWorker<Payload: Sendable, Answer: Sendable>: Sendable {
     package let isLate: Bool
     /// The setting with which the frame was answered.
     package let setting: GovernorSetting
+    package let payload: Payload
     package let result: Result<Answer, any Error>
   }
 
@@ -191,7 +192,7 @@ package final class FrameWorker<Payload: Sendable, Answer: Sendable>: Sendable {
       state.late += isLate ? 1 : 0
       return Outcome(
         number: frame.number, arrival: frame.arrival, start: start, end: end, isLate: isLate, setting: setting,
-        result: result)
+        payload: frame.payload, result: result)
     }
     guard let outcome else { return }
     callbacks.deliver(outcome)

@@ -30,8 +30,8 @@ public struct ClassificationRequest: ImageProcessingRequest {
 
   private let curves: PrecisionRecallCurves
 
-  private let classifier: ImageClassifier
-  private let predictor: Predictor
+  let classifier: ImageClassifier
+  var predictor: Predictor
 
   /// Creates a request for whole images.
   ///

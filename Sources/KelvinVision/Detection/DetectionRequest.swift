@@ -26,8 +26,8 @@ public struct DetectionRequest: ImageProcessingRequest {
   /// The names of the classes; nil where neither the request nor the head nor the model names them.
   public var labels: [String]? { detector.labels }
 
-  private let detector: ImageDetector
-  private let predictor: Predictor
+  let detector: ImageDetector
+  var predictor: Predictor
 
   /// Creates a request for whole images.
   ///

@@ -10,21 +10,29 @@ extension PixelBuffer {
   ///   - orientation: The orientation of the stored pixels.
   ///   - labels: The classes in the order in which they get their colours, so that a class has the same colour in all
   ///     images.
+  ///   - tracks: The numbers of the objects' tracks, in the order of the objects; empty without tracks. An object with
+  ///     a number has it in its label, and the colour of its track.
   /// - Throws: `VisionError.image` where the image cannot be rotated.
   public func drawing(
-    _ objects: [RecognizedObjectObservation], orientation: ImageOrientation = .up, labels: [String] = []
+    _ objects: [RecognizedObjectObservation], orientation: ImageOrientation = .up, labels: [String] = [],
+    tracks: [Int?] = []
   ) throws(VisionError) -> PixelBuffer {
     do throws(ImageError) {
       var canvas = Canvas(try oriented(orientation))
       var colors = LabelColors(labels)
       var tags = TagPlacement(canvas)
       // Boxes are drawn in ascending order of confidence, and labels last, so that no box covers a label.
-      let drawn = objects.filter(\.boundingBox.isFinite).sorted { $0.confidence < $1.confidence }.map { object in
-        (canvas.rect(object.boundingBox), colors.color(object.labels.first?.identifier ?? ""), object)
+      let shown = objects.indices.filter { objects[$0].boundingBox.isFinite }
+      let drawn = shown.sorted { objects[$0].confidence < objects[$1].confidence }.map { index in
+        let object = objects[index]
+        let track = index < tracks.count ? tracks[index] : nil
+        let color =
+          track.map(ClassPalette.foreground) ?? colors.color(object.labels.first?.identifier ?? "")
+        return (rect: canvas.rect(object.boundingBox), color: color, object: object, track: track)
       }
-      for (rect, color, _) in drawn { canvas.outline(rect, thickness: canvas.stroke, color) }
-      for (rect, color, object) in drawn.reversed() {
-        let name = (object.labels.first?.identifier ?? "").drawable
+      for (rect, color, _, _) in drawn { canvas.outline(rect, thickness: canvas.stroke, color) }
+      for (rect, color, object, track) in drawn.reversed() {
+        let name = (object.labels.first?.identifier ?? "").drawable + (track.map { " \($0)" } ?? "")
         let text = "\(name) \(HumanReadable.percent(Double(object.confidence), decimals: 0))"
         let place = tags.place(canvas.tagSize(text), around: rect)
         canvas.tag(text, x: place.x, y: place.y, color)

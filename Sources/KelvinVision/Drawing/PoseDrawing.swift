@@ -9,16 +9,20 @@ extension PixelBuffer {
   ///   - orientation: The orientation of the stored pixels.
   ///   - minimumConfidence: The smallest confidence of a joint that is drawn.
   ///   - hasNames: Whether names are written beside the joints.
+  ///   - tracks: The numbers of the poses' tracks, in the order of the poses, which decide their colours; empty without
+  ///     tracks.
   /// - Throws: `VisionError.image` where the image cannot be rotated.
   public func drawing(
     _ poses: [HumanBodyPoseObservation], orientation: ImageOrientation = .up, minimumConfidence: Float = 0.3,
-    hasNames: Bool = true
+    hasNames: Bool = true, tracks: [Int?] = []
   ) throws(VisionError) -> PixelBuffer {
     do throws(ImageError) {
       var canvas = Canvas(try oriented(orientation))
       let size = ImageSize(width: canvas.width, height: canvas.height)
       let drawn = poses.enumerated().map { place, pose in
-        PoseLines(pose, in: size, from: minimumConfidence, ClassPalette.foreground(place))
+        PoseLines(
+          pose, in: size, from: minimumConfidence,
+          ClassPalette.foreground((place < tracks.count ? tracks[place] : nil) ?? place))
       }
       for pose in drawn { pose.draw(on: &canvas) }
       if hasNames {

@@ -25,10 +25,11 @@ public struct PoseRequest: ImageProcessingRequest {
   /// Remarks about the answers.
   public let remarks: [String]
 
+  let function: Function
   private let inputName: String
   private let image: ImageFeature
   private let outputs: PoseOutputs
-  private let predictor: Predictor
+  var predictor: Predictor
 
   /// Creates a request for whole images.
   ///
@@ -42,6 +43,7 @@ public struct PoseRequest: ImageProcessingRequest {
     outputs = try PoseOutputs(model.loaded)
     var function = model.loaded.function
     (inputName, image) = try ImageInput.only(of: &function, model.loaded.context.graph, normalization)
+    self.function = function
     predictor = model.predictor(of: function)
     remarks =
       outputs.hasDisplacements ? [] : ["the model has no displacements from joint to joint: one pose is found at most"]

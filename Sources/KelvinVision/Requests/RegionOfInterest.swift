@@ -1,4 +1,4 @@
-import Kelvin
+package import Kelvin
 
 extension NormalizedRect {
   /// Returns the pixels of the upright image that the region touches, from the top left.
@@ -30,7 +30,7 @@ extension NormalizedRect {
 
 extension ImageSize {
   /// Creates the size of an image in its upright orientation.
-  init(_ pixels: PixelBuffer, _ orientation: ImageOrientation) {
+  package init(_ pixels: PixelBuffer, _ orientation: ImageOrientation) {
     self =
       orientation.swapsAxes
       ? ImageSize(width: pixels.height, height: pixels.width) : ImageSize(width: pixels.width, height: pixels.height)

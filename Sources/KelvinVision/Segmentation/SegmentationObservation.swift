@@ -148,19 +148,45 @@ public struct SegmentationObservation: VisionObservation {
   public func overlay(
     on image: PixelBuffer, orientation: ImageOrientation = .up
   ) throws(VisionError) -> PixelBuffer {
+    let legend = parts.map { part in
+      SegmentationOverlay.Entry(
+        color: classes.color(part.index), text: "\(part.label)  \(HumanReadable.percent(part.share))")
+    }
+    return try tinted(image, orientation, legend: legend)
+  }
+
+  private func tinted(
+    _ image: PixelBuffer, _ orientation: ImageOrientation, legend: [SegmentationOverlay.Entry]
+  ) throws(VisionError) -> PixelBuffer {
     let size = ImageSize(image, orientation)
     guard (size.width, size.height) == (width, height) else {
       throw .invalidRequest(
         "expected the image that was segmented, \(width) x \(height), got one of \(size.width) x \(size.height)")
     }
     do throws(ImageError) {
-      let legend = parts.map { part in
-        SegmentationOverlay.Entry(
-          color: classes.color(part.index), text: "\(part.label)  \(HumanReadable.percent(part.share))")
-      }
       return try SegmentationOverlay.draw(
         map, over: try image.oriented(orientation), colors: (0..<256).map(overlayColor), legend: legend)
     } catch { throw .image(error) }
+  }
+
+  /// Draws the classes' colours over the image, and the names of the largest classes into its upper left corner. The
+  /// result has the size of the upright image.
+  ///
+  /// - Parameters:
+  ///   - image: The image that was segmented.
+  ///   - orientation: The orientation of the stored pixels.
+  ///   - nameCount: The number of classes that are named.
+  /// - Throws: `VisionError` as ``overlay(on:orientation:)`` does.
+  public func drawing(
+    on image: PixelBuffer, orientation: ImageOrientation = .up, nameCount: Int = 5
+  ) throws(VisionError) -> PixelBuffer {
+    let names = parts.prefix(Swift.max(nameCount, 0)).map { part in
+      (
+        text: "\(part.label.drawable) \(HumanReadable.percent(part.share, decimals: 0))",
+        color: classes.color(part.index)
+      )
+    }
+    return try tinted(image, orientation, legend: []).writing(names, .up)
   }
 
   /// Encodes ``overlay(on:orientation:)`` as a PNG file.

@@ -17,7 +17,7 @@ public struct SegmentationRequest: ImageProcessingRequest {
   public var remarks: [String] { segmenter.remarks }
 
   package private(set) var segmenter: ImageSegmenter
-  private let predictor: Predictor
+  var predictor: Predictor
 
   /// Creates a request for whole images.
   ///
