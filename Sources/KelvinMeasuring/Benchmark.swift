@@ -107,43 +107,47 @@ public struct Benchmark: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - url: the model file or package.
-  ///   - input: the input to predict on; nil for generated values that the model accepts.
+  ///   - input: the input to predict on; nil for the first of the frames, or for generated values that the model
+  ///     accepts.
+  ///   - frames: the frames of a stream; nil to repeat the input. Other workloads do not use them.
   ///   - progress: called on another thread with the fraction of the work done, 0…1, and a description of the current
   ///     step.
   /// - Throws: `ModelError` as `Model.load` does, and `featureType` for an input that does not fit. `parameters` for an
   ///   invalid workload, no configurations, or configurations of different functions or input sizes.
   ///   `predictionCancelled` if the task was cancelled before anything was measured.
   public func run(
-    contentsOf url: URL, input: (any FeatureProvider & Sendable)? = nil,
+    contentsOf url: URL, input: (any FeatureProvider & Sendable)? = nil, frames: (any BenchmarkFrames)? = nil,
     progress: @escaping @Sendable (Double, String) -> Void = { _, _ in }
   ) async throws(ModelError) -> Result {
     try await run(
-      url, input: input, starts: nil, listener: .init { progress($0.fraction, $0.phase) })
+      url, input: input, frames: frames, starts: nil, listener: .init { progress($0.fraction, $0.phase) })
   }
 
-  /// Does the same as `run(contentsOf:input:progress:)`.
+  /// Does the same as `run(contentsOf:input:frames:progress:)`.
   ///
   /// - Parameter starts: launches cold starts in separate processes; nil to run them within this process.
   package func run(
-    _ url: URL, input: (any FeatureProvider & Sendable)?, starts: (any StartLauncher)?,
-    listener: MeasurementListener
+    _ url: URL, input: (any FeatureProvider & Sendable)?, frames: (any BenchmarkFrames)? = nil,
+    starts: (any StartLauncher)?, listener: MeasurementListener
   ) async throws(ModelError) -> Result {
     let benchmark = self
     return try await BlockingWork.run { (cancellation) throws(ModelError) -> Result in
-      try benchmark.measure(url, input, starts, cancellation, listener)
+      try benchmark.measure(url, input, frames, starts, cancellation, listener)
     }
   }
 
   private func measure(
-    _ url: URL, _ input: (any FeatureProvider)?, _ launcher: (any StartLauncher)?,
+    _ url: URL, _ input: (any FeatureProvider)?, _ frames: (any BenchmarkFrames)?, _ launcher: (any StartLauncher)?,
     _ cancellation: Cancellation, _ listener: MeasurementListener
   ) throws(ModelError) -> Result {
     let envelope = try ModelError.wrapping { try ThermalEnvelope(choosing: thermalEnvelope) }
     let tokens = try tokens(of: url)
     let configurations = configurations.map { $0.sized(by: tokens) }
     let given = try configurations.compared()
+    let frames = workload.kind == .stream ? frames : nil
+    let first = input == nil ? try ModelError.wrapping { try frames?.next(passingOver: 0) } : nil
     let subject = try MeasuredSubject(
-      url, try configurations.shared(given), input ?? tokens?.step, seed: seed, note: listener.note)
+      url, try configurations.shared(given), input ?? first ?? tokens?.step, seed: seed, note: listener.note)
     let (loaded, readOptions) = (subject.loaded, subject.options)
     return try ModelError.measuring {
       var options = BenchmarkOptions()
@@ -159,7 +163,7 @@ public struct Benchmark: Hashable, Sendable {
       let journalFile = try JournalFile(journal, loaded.context, workload.name, note: listener.note)
       options.keep = { journalFile?.append($0) }
       let runner = try BenchmarkRunner(
-        try subject.benchmarked(url, launcher, cancellation, tokens),
+        try subject.benchmarked(url, launcher, cancellation, tokens, frames),
         workload.value, loaded.fitted(given), options: options, kelvinVersion: kelvinVersion, envelope: envelope)
       let result = try runner.run { listener.step(MeasurementStep(progress: $0)) }
       // Plans measured under background load are not kept, because they do not hold for the idle machine.

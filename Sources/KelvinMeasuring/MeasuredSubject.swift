@@ -55,9 +55,11 @@ struct MeasuredSubject {
   /// - Parameters:
   ///   - launcher: launches starts in separate processes; nil to run them within this process.
   ///   - tokens: how the model takes tokens, if the workload feeds tokens.
+  ///   - frames: the frames of a stream; nil to repeat the input.
   /// - Throws: if a temporary folder cannot be written.
   func benchmarked(
-    _ url: URL, _ launcher: (any StartLauncher)?, _ cancellation: Cancellation, _ tokens: BenchmarkedTokens? = nil
+    _ url: URL, _ launcher: (any StartLauncher)?, _ cancellation: Cancellation, _ tokens: BenchmarkedTokens? = nil,
+    _ frames: (any BenchmarkFrames)? = nil
   ) throws -> BenchmarkSubject {
     let (path, options) = (url.relativePath, options)
     let inputs = try inputs()
@@ -71,6 +73,9 @@ struct MeasuredSubject {
       starter: starter,
       tokenReader: tokens.map { [program = loaded.program] tokens in
         { try tokens.reader(program, options, $0, $1, threads: $2) }
+      },
+      frames: frames.map { [loaded] frames in
+        .init(source: frames.name) { try loaded.tensors(of: frames.next(passingOver: $0)) }
       })
   }
 

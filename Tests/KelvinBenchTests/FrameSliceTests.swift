@@ -130,6 +130,29 @@ struct FrameSliceTests {
     #expect(run.frames.count < 1100)
   }
 
+  @Test func readFramesAreThoseOfTheArrivalsThatAreAnswered() {
+    let clock = VirtualClock()
+    var run = FrameSlice()
+    var position = 40
+    var answered: [Int] = []
+    run.runPaced(
+      arrivals: 100, rate: 50, first: 40, setting: { GovernorSetting(queue: 1) }, clock: clock,
+      read: { passingOver in
+        position += passingOver
+        answered.append(position)
+        position += 1
+        clock.advance(by: 0.01)
+      }, infer: { clock.advance(by: 0.04) })
+    // 20 of 50 frames a second are answered, so 1.5 are passed over for each.
+    #expect(run.dropped > 50 && answered.count == run.frames.count)
+    #expect(zip(answered, run.frames).allSatisfy { abs(Double($0 - 40) / 50 - $1.arrival) < 1e-9 })
+    #expect(run.frames.allSatisfy { abs(($0.reading ?? 0) - 0.01) < 1e-9 && abs($0.service - 0.05) < 1e-9 })
+  }
+
+  @Test func streamOfOneInputHasNoTimeOfReading() {
+    #expect(slice(fps: 50, service: 0.004).frames.allSatisfy { $0.reading == nil })
+  }
+
   @Test func framesBeforeAnErrorAreKept() {
     struct Lost: Error {}
     let clock = VirtualClock()

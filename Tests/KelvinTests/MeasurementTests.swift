@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Kelvin
 import KelvinMeasuring
+import Synchronization
 import TestSupport
 import Testing
 
@@ -90,6 +91,56 @@ import Testing
     let plan = try await ComputePlan.load(contentsOf: Self.digits, configuration: configuration)
     let kept = try #require(result.configurations.first { $0.label == result.winner } ?? result.configurations.first)
     #expect(Set(plan.layers.map(\.device.identifier)) == Set(kept.devices))
+  }
+
+  /// Frames of one colour that become brighter, up to a last one.
+  private final class CountedFrames: BenchmarkFrames {
+    struct Ended: Error {}
+
+    let name = "counted frames"
+    /// The numbers of the frames that were read.
+    let numbers = Mutex<[Int]>([])
+    private let count: Int
+
+    init(count: Int) { self.count = count }
+
+    func next(passingOver skipped: Int) throws -> any FeatureProvider {
+      let number = numbers.withLock { numbers in
+        numbers.append((numbers.last ?? -1) + 1 + skipped)
+        return numbers[numbers.count - 1]
+      }
+      guard number < count else { throw Ended() }
+      let pixels = [UInt8](repeating: UInt8(number % 256), count: 3 * 32 * 32)
+      let image = try PixelBuffer(width: 32, height: 32, format: .rgb8, bytes: pixels)
+      return DictionaryFeatureProvider(dictionary: ["image": FeatureValue(image: image)])
+    }
+  }
+
+  private static func stream(_ frames: CountedFrames) async throws -> Benchmark.Result {
+    var workload = Benchmark.Workload.stream(framesPerSecond: 50, duration: .seconds(0.5))
+    workload.starts = 1
+    workload.iterations = 6
+    workload.coldStarts = 1
+    workload.warmTime = .zero
+    let benchmark = Benchmark(workload: workload, configurations: [.init(label: "cpu", configuration())])
+    return try await benchmark.run(contentsOf: digits, frames: frames)
+  }
+
+  @Test("a stream takes each frame of its source once, in order, and tells the time of reading")
+  func framesOfASource() async throws {
+    let frames = CountedFrames(count: .max)
+    let result = try await Self.stream(frames)
+    let numbers = frames.numbers.withLock { $0 }
+    #expect(numbers.count > 10 && zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 })
+    #expect(result.notes.contains { $0.contains("the frames of 'counted frames'") })
+    #expect(!result.notes.contains { $0.contains("inputs were made up") })
+    #expect(String(decoding: try result.json(), as: UTF8.self).contains("\"reading\""))
+  }
+
+  @Test("an error of the source is that of the benchmark")
+  func endedSource() async throws {
+    let error = await #expect(throws: ModelError.self) { _ = try await Self.stream(CountedFrames(count: 8)) }
+    #expect(error?.description.contains("Ended") == true)
   }
 
   private struct TraceDocument: Decodable {

@@ -61,6 +61,7 @@ extension BenchmarkResult {
     document.add("actions", sustained.actions.nonEmpty)
     document.add("ladder", sustained.ladder)
     document.add("answers", sustained.answers.nonEmpty)
+    document.add("reading", sustained.reading.map(Self.window))
     document.add("firstWindow", sustained.first.map(Self.window))
     document.add("lastWindow", sustained.last.map(Self.window))
     document.add("decay", sustained.fit.map(Self.decay))

@@ -94,7 +94,10 @@ extension BenchmarkResult {
     let table = TextTable(
       of: configurations.compactMap { configuration in configuration.sustained.map { (configuration, $0) } },
       [
-        Self.heading(workload.kind): { mark($0.0) }, "rate": { HumanReadable.perSecond($0.1.throughput) },
+        Self.heading(workload.kind): { mark($0.0) },
+        "one-shot": { $0.1.reading == nil ? "" : seconds($0.0.warm?.p50) },
+        "reading": { $0.1.reading.map { seconds($0.p50) } ?? "" },
+        "rate": { HumanReadable.perSecond($0.1.throughput) },
         "p50": { seconds($0.1.latency.p50) }, "p90": { seconds($0.1.latency.p90) },
         "p99": { seconds($0.1.latency.p99) }, "dropped": { workload.kind == .stream ? "\($0.1.dropped)" : "" },
         "first": { seconds($0.1.first?.p50) }, "last": { seconds($0.1.last?.p50) },

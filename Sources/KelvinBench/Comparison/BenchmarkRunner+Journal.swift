@@ -27,6 +27,11 @@ extension BenchmarkRunner {
         "heat is \(setup.text): frames, rates and times are real, but heat and the governor's actions are not this"
           + " machine's; the seconds in their causes are the envelope's, and no throttling happens at the limit")
     }
+    if let frames = subject.frames {
+      notes.append(
+        "the stream has the frames of '\(frames.source)', which starts again at its end; the time of a frame includes"
+          + " reading it: waiting for its decoder, and conversion")
+    }
     if subject.hasMadeUpInputs { notes.append("inputs were made up; give real ones with --input") }
     return .init(
       kelvinVersion: kelvinVersion, date: options.date, machine: machine,

@@ -30,7 +30,8 @@ extension BenchmarkRunner {
       clock: clock,
       othersSeconds: { load.ownProcessorSeconds })
     try compareWork(candidates, beside: load)
-    let inputs = subject.inputs[0]
+    var inputs = subject.inputs[0]
+    let read = subject.frames.map { frames in { (count: Int) in inputs = try frames.next(count) } }
     try runRounds(
       .sustained, planned: slices, candidates, undisturbed: workload.duration * Double(candidates.count)
     ) { candidate, round in
@@ -65,8 +66,8 @@ extension BenchmarkRunner {
         let first = candidate.record.slices.reduce(0) { $0 + $1.frames.count + $1.dropped + $1.skipped }
         try slice.runPaced(
           arrivals: arrivals, rate: workload.framesPerSecond, first: first,
-          setting: { candidate.setting ?? GovernorSetting(queue: workload.queue) }, clock: clock,
-          infer: { () throws(RuntimeError) in
+          setting: { candidate.setting ?? GovernorSetting(queue: workload.queue) }, clock: clock, read: read,
+          infer: {
             let seconds = try clock.time { () throws(RuntimeError) in try candidate.answerFrame(inputs) }
             candidate.idle(after: seconds, clock)
           }, pause: look)

@@ -12,6 +12,8 @@ package struct BenchmarkSubject {
   package var format: String
   /// Sets of tensors, one tensor for each input of the graph. Timings use the first set; agreement uses all of them.
   package var inputs: [[Tensor]]
+  /// The frames of a stream; nil to repeat the first set of inputs.
+  package var frames: BenchmarkFrames?
   /// Whether the inputs are synthetic, which a note states.
   package var hasMadeUpInputs: Bool
   /// The index of the output with one element for each class; nil for models without classes.
@@ -27,6 +29,18 @@ package struct BenchmarkSubject {
   /// Loads the model with a configuration's plan to read tokens; nil for models that do not read tokens.
   package var tokenReader: TokenReaderLoader?
 
+  /// The frames of a source, which all configurations share.
+  package struct BenchmarkFrames {
+    /// The name of the source.
+    package var source: String
+    /// Reads the next frame, after passing over the given number of frames. A source that ends begins anew.
+    package var next: (_ passingOver: Int) throws -> [Tensor]
+
+    package init(source: String, next: @escaping (_ passingOver: Int) throws -> [Tensor]) {
+      (self.source, self.next) = (source, next)
+    }
+  }
+
   package typealias TokenReaderLoader = (
     _ configuration: BenchmarkConfiguration, _ plan: Plan, _ threads: Int
   ) throws -> any TokenReader
@@ -34,8 +48,9 @@ package struct BenchmarkSubject {
   package init(
     context: ModelContext, format: String, inputs: [[Tensor]], hasMadeUpInputs: Bool, classes: Int? = nil,
     files: [String] = [], loadSeconds: Double = 0, reload: (() throws -> Void)? = nil,
-    starter: (any BenchmarkStarter)? = nil, tokenReader: TokenReaderLoader? = nil
+    starter: (any BenchmarkStarter)? = nil, tokenReader: TokenReaderLoader? = nil, frames: BenchmarkFrames? = nil
   ) {
+    self.frames = frames
     self.tokenReader = tokenReader
     self.context = context
     self.format = format

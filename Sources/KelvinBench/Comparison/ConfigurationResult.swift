@@ -69,6 +69,8 @@ package struct ConfigurationResult: Sendable {
     package var throughput: Double
     /// The throughput of the last third divided by that of the first third; 1 is steady.
     package var drift: Double?
+    /// The seconds of an answer that reading its frame took, conversion included; nil for a stream of one input.
+    package var reading: LatencyStatistics?
     package var served: Int
     package var dropped: Int
     /// Frames that the governor skipped.

@@ -10,12 +10,15 @@ package struct FrameSlice: Sendable, Hashable, Codable {
     package var end: Double
     /// The index of the plan in the governor's ladder; nil for the configuration's own plan.
     package var plan: Int?
+    /// The seconds of `service` that reading the frame took, conversion included; nil for a stream of one input.
+    package var reading: Double?
 
-    package init(arrival: Double, start: Double, end: Double, plan: Int = 0) {
+    package init(arrival: Double, start: Double, end: Double, plan: Int = 0, reading: Double? = nil) {
       self.arrival = arrival
       self.start = start
       self.end = end
       self.plan = plan == 0 ? nil : plan
+      self.reading = reading
     }
 
     /// Seconds from arrival to answer.
@@ -45,13 +48,17 @@ package struct FrameSlice: Sendable, Hashable, Codable {
   ///   - setting: returns the governor's setting before each frame: how many frames may wait, and which arrivals are
   ///     taken.
   ///   - first: the index of the first arrival for `setting`.
+  ///   - read: reads the frame that is answered next, after passing over the given number of frames that were dropped
+  ///     or skipped before it; nil for a stream of one input.
   ///   - infer: runs one inference and returns when it has finished.
   ///   - pause: called between frames with the slice so far.
   package mutating func runPaced<Failure: Error>(
     arrivals count: Int, rate: Double, first: Int = 0, setting: () -> GovernorSetting, clock: any MeasurementClock,
-    infer: () throws(Failure) -> Void, pause: (_ now: Double, FrameSlice) -> Void = { _, _ in }
+    read: ((_ passingOver: Int) throws(Failure) -> Void)? = nil, infer: () throws(Failure) -> Void,
+    pause: (_ now: Double, FrameSlice) -> Void = { _, _ in }
   ) throws(Failure) {
     let begin = clock.now()
+    var next = first
     var arrivals = PacedArrivals(rate: rate, count: count)
     var queue = FrameQueue<Void>(setting: setting(), first: first)
     var isOver = false
@@ -73,8 +80,15 @@ package struct FrameSlice: Sendable, Hashable, Codable {
         return
       }
       let plan = queue.setting.plan
+      var reading: Double?
+      if let read {
+        try read(frame.number - next)
+        reading = clock.now() - begin - start
+        next = frame.number + 1
+      }
       try infer()
-      frames.append(Frame(arrival: frame.arrival, start: start, end: clock.now() - begin, plan: plan))
+      frames.append(
+        Frame(arrival: frame.arrival, start: start, end: clock.now() - begin, plan: plan, reading: reading))
       pause(clock.now(), self)
     }
   }

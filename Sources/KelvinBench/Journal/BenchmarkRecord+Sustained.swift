@@ -72,7 +72,8 @@ extension BenchmarkRecord.Configuration {
     let order = starts.indices.sorted { starts[$0] < starts[$1] }
     return .init(
       latency: latency, first: statistics(answered.first), last: statistics(answered.last), throughput: rate ?? 0,
-      drift: drift, served: points.count, dropped: slices.reduce(0) { $0 + $1.dropped },
+      drift: drift, reading: try? LatencyStatistics(slices.flatMap(\.frames).compactMap(\.reading)),
+      served: points.count, dropped: slices.reduce(0) { $0 + $1.dropped },
       skipped: slices.reduce(0) { $0 + $1.skipped },
       fit: try? DecayFit(times: order.map { starts[$0] }, latencies: order.map { services[$0] }),
       points: points.sorted { $0.at < $1.at }, heat: heat,
