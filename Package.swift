@@ -87,6 +87,7 @@ let package = Package(
     .library(name: "KelvinTables", targets: ["KelvinTables"]),
     .library(name: "KelvinVision", targets: ["KelvinVision"]),
     .library(name: "KelvinCollections", targets: ["KelvinCollections"]),
+    .library(name: "KelvinVideo", targets: ["KelvinVideo"]),
     .library(name: "KelvinText", targets: ["KelvinText"]),
     .library(name: "KelvinGeneration", targets: ["KelvinGeneration"]),
     .library(name: "KelvinCompression", targets: ["KelvinCompression"]),
@@ -179,6 +180,9 @@ let package = Package(
       "KelvinCollections", "KelvinBasics", "KelvinGraph", "KelvinImages", "KelvinHostOperations", "KelvinEvaluation",
       "KelvinIndex", "KelvinReport", "KelvinRuntime", "KelvinEngine", "Kelvin", "KelvinMeasuring", "KelvinTables",
       "KelvinVision"),
+    swift(
+      "KelvinVideo", "KelvinBasics", "KelvinImages", "KelvinTracking", "KelvinMeasurements", "KelvinThermal",
+      "KelvinReport", "KelvinRuntime", "KelvinEngine", "Kelvin", "KelvinMeasuring", "KelvinVision", "KelvinCollections"),
     swift("KelvinText", "KelvinBasics", "KelvinHostOperations", "Kelvin"),
     swift("KelvinGeneration", "KelvinBasics", "Kelvin"),
     swift(
@@ -211,7 +215,8 @@ let package = Package(
       ],
       path: "Tests/TestSupport", swiftSettings: strict),
     .target(
-      name: "FaultyServer", dependencies: ["TestSupport"], path: "Tests/FaultyServer", exclude: ["server.py"],
+      name: "FaultyServer", dependencies: ["TestSupport"], path: "Tests/FaultyServer",
+      exclude: ["rtsp_server.py", "server.py"],
       swiftSettings: strict),
     .target(
       name: "GraphParsing", dependencies: ["KelvinGraph"], path: "Tests/GraphParsing", swiftSettings: strict),
@@ -302,6 +307,9 @@ let package = Package(
       "KelvinGenerationTests", "KelvinGeneration", "Kelvin", "KelvinGraph", "KelvinHostOperations", "TestSupport"),
     test(
       "KelvinVisionTests", "KelvinVision", "Kelvin", "KelvinBasics", "KelvinImages", "TestSupport", "KelvinCollections"),
+    test(
+      "KelvinVideoTests", "FaultyServer", "KelvinVideo", "KelvinImages", "Kelvin", "KelvinMeasuring", "KelvinVision",
+      "TestSupport"),
     .target(
       name: "FuzzTargets",
       dependencies: [
@@ -309,7 +317,7 @@ let package = Package(
         "KelvinBench", "KelvinDevices", "KelvinFeatures", "KelvinCoreML", "KelvinEngine", "KelvinGraph",
         "KelvinHostOperations", "KelvinImages", "KelvinImport", "KelvinIndex", "KelvinIsolation", "KelvinMeasurements",
         "KelvinONNX", "KelvinPasses", "KelvinPlanning", "KelvinProfiler", "KelvinReference", "KelvinRuntime",
-        "KelvinText", "KelvinThermal", "KelvinVision", "KelvinCollections", "KelvinPackaging",
+        "KelvinText", "KelvinThermal", "KelvinVideo", "KelvinVision", "KelvinCollections", "KelvinPackaging",
       ],
       path: "Tests/FuzzTargets", exclude: ["Seeds"], swiftSettings: strict),
     test("FuzzTargetTests", "FuzzTargets", "TestSupport"),

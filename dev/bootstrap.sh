@@ -23,6 +23,8 @@ fi
 if [ "${1:-}" = --tests ]; then
   # Tests open reports in a browser, and compare archives and signatures with those of other programs.
   packages+=(vulkan-validationlayers chromium python3 python3-numpy sqlite3 zstd openssl)
+  # Tests of videos make clips and compare frames with ffprobe's.
+  packages+=(ffmpeg)
   # Kernels for aarch64 run under an emulator.
   [ "$(uname -m)" = aarch64 ] || packages+=(qemu-user libc6-dev-arm64-cross)
 fi

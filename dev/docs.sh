@@ -16,8 +16,8 @@ symbols=$(mktemp -d)
 trap 'rm -rf "$symbols"' EXIT
 mkdir -p "$output"
 
-modules=(Kelvin KelvinMeasuring KelvinTables KelvinVision KelvinCollections KelvinText KelvinGeneration KelvinCompression
-  KelvinPackaging KelvinStore)
+modules=(Kelvin KelvinMeasuring KelvinTables KelvinVision KelvinCollections KelvinVideo KelvinText KelvinGeneration
+  KelvinCompression KelvinPackaging KelvinStore)
 maps=()
 for map in "$build"/*.build/module.modulemap; do maps+=(-Xcc "-fmodule-map-file=$map"); done
 extract() {  # module, options

@@ -189,7 +189,7 @@ def the_command_line_is_a_client(tree):
     """The command line may import the public rooms, the printing targets and, for `kelvin operators`, the
     conformance cases."""
     allowed = {
-        "Kelvin", "KelvinMeasuring", "KelvinTables", "KelvinVision", "KelvinCollections", "KelvinText",
+        "Kelvin", "KelvinMeasuring", "KelvinTables", "KelvinVision", "KelvinCollections", "KelvinVideo", "KelvinText",
         "KelvinGeneration", "KelvinCompression", "KelvinPackaging", "KelvinStore", "KelvinBasics", "KelvinConformance",
         "ArgumentParser",
     }
@@ -341,7 +341,7 @@ DECLARATION = re.compile(
 CASE = re.compile(r"^ *(?:indirect )?case ((?:`?\w+`?(?: = [^,:]+)?(?:, |$))+)$")
 PROTOCOL = re.compile(r"^( *)(?:\w+ )*protocol \w+[^{]*\{\n(.*?)^\1\}", re.MULTILINE | re.DOTALL)
 # Names that the language uses.
-LANGUAGE_NAMES = {"_", "CodingKeys", "appendInterpolation", "appendLiteral", "callAsFunction", "hash", "main"}
+LANGUAGE_NAMES = {"Failure", "_", "CodingKeys", "appendInterpolation", "appendLiteral", "callAsFunction", "hash", "main"}
 # Declarations that nothing in Sources uses, and why they are there.
 UNUSED_IN_SOURCES = {
     "ParsedCommandLine": "the fuzz target parses command lines without executing them",

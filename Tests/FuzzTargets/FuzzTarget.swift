@@ -54,5 +54,5 @@ extension FuzzTarget {
   /// Every fuzz target. A new one is a line in one of these lists.
   package static let all =
     models + arrays + images + documents + companions + indexes + texts + machine + cache + worker + interface
-    + packaging
+    + packaging + media
 }

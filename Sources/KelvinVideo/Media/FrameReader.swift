@@ -1,0 +1,27 @@
+import KelvinBasics
+import Synchronization
+
+/// A source of frames in order. One caller at a time uses it.
+protocol FrameReader: AnyObject {
+  /// Waits for the next frame; nil at the end.
+  func next() throws(VideoError) -> VideoFrame?
+  /// Ends the source: child processes are killed. Later calls of `next` return nil.
+  func close()
+}
+
+/// Notes for the user, each once.
+final class RemarkList: Sendable {
+  private static let most = 100
+  private let lines: Mutex<[String]>
+
+  init(_ lines: [String] = []) { self.lines = Mutex(lines) }
+
+  var all: [String] { lines.withLock(\.self) }
+
+  func add(_ line: String) {
+    lines.withLock { lines in
+      let line = line.printableMessage
+      if lines.count < Self.most, !lines.contains(line) { lines.append(line) }
+    }
+  }
+}

@@ -1,0 +1,226 @@
+import FoundationEssentials
+import Kelvin
+import KelvinImages
+import KelvinMeasuring
+import KelvinVideo
+import KelvinVision
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("Analysis of videos")
+struct AnalysisTests {
+  private static func model() throws -> Model {
+    var configuration = ModelConfiguration(computeUnits: .cpuOnly)
+    configuration.usesCache = false
+    let url = URL(filePath: "\(SharedFiles.projectRoot)/Examples/Digits/Digits.mlpackage")
+    return try Model(contentsOf: url, configuration: configuration)
+  }
+
+  /// An image of 32 x 32 pixels whose brightness depends on its number.
+  private static func image(_ number: Int) throws -> PixelBuffer {
+    let bytes = (0..<32 * 32 * 3).map { UInt8(truncatingIfNeeded: ($0 &* 7) % 200 &+ number &* 5) }
+    return try PixelBuffer(width: 32, height: 32, format: .rgb8, bytes: bytes)
+  }
+
+  /// Writes images, whose names are in the order of their numbers.
+  private static func write(_ numbers: Range<Int>, to folder: TemporaryFolder) throws {
+    for number in numbers {
+      let png = try ImageCodec.encode(image(number), as: .png, name: "image")
+      try Data(png).write(to: URL(filePath: "\(folder.path)/\(1000 + number).png"))
+    }
+  }
+
+  /// The answers that an analysis gave, in their order.
+  private final class Answers: Sendable {
+    private let kept = Mutex<[VideoAnalysis.Answer]>([])
+    var all: [VideoAnalysis.Answer] { kept.withLock { $0 } }
+    func add(_ answer: VideoAnalysis.Answer) { kept.withLock { $0.append(answer) } }
+    func frames(of source: Int) -> [Int] { all.filter { $0.source == source }.map(\.frame) }
+  }
+
+  private struct Fault: Error, Equatable {}
+
+  @Test("a stream of a request answers what the request does, with the caller's times")
+  func requests() async throws {
+    let request = try ClassificationRequest(model: try Self.model())
+    let stream = try await FrameStream(request, options: .init(queue: 4, buffer: 16))
+    for number in 0..<6 {
+      #expect(await stream.send(try Self.image(number), timestamp: .milliseconds(100 * number)))
+    }
+    stream.finish()
+    var count = 0
+    for try await answer in stream.answers {
+      #expect(answer.timestamp == .milliseconds(100 * count))
+      let expected = try await request.perform(on: try Self.image(count))
+      #expect(try answer.result.get() == expected)
+      count += 1
+    }
+    #expect(count == 6)
+  }
+
+  @Test("streams that share a request are answered in turns, each in its order")
+  func sharedStreams() async throws {
+    let request = try ClassificationRequest(model: try Self.model())
+    let streams = try await FrameStream.streams(3, of: request, options: .init(queue: 8, buffer: 16))
+    for number in 0..<5 { for stream in streams { #expect(stream.push(try Self.image(number))) } }
+    for stream in streams { stream.finish() }
+    for stream in streams {
+      var numbers: [Int] = []
+      for try await answer in stream.answers { numbers.append(answer.number) }
+      #expect(numbers == Array(0..<5))
+    }
+  }
+
+  @Test("a governor for a request of another type is refused, and a stream without one is not")
+  func otherRequests() async throws {
+    struct Brightness: ImageProcessingRequest {
+      var regionOfInterest = NormalizedRect.fullImage
+      func perform(on image: PixelBuffer, orientation: ImageOrientation) throws(VisionError) -> Int {
+        Int(image.bytes[0])
+      }
+      func perform(on image: PixelBuffer, orientation: ImageOrientation) async throws(VisionError) -> Int {
+        Int(image.bytes[0])
+      }
+    }
+    let error = await #expect(throws: ModelError.self) {
+      _ = try await FrameStream(Brightness(), options: .init(isGoverned: true))
+    }
+    #expect(error?.description.contains("Brightness") == true, "\(String(describing: error))")
+    let stream = try await FrameStream(Brightness())
+    stream.push(try Self.image(2))
+    stream.finish()
+    for try await answer in stream.answers { #expect(try answer.result.get() == 10) }
+  }
+
+  @Test("every image of a folder is answered, in order, with its time")
+  func everyFrame() async throws {
+    let folder = TemporaryFolder()
+    try Self.write(0..<12, to: folder)
+    var options = VideoSource.Options()
+    options.imagesPerSecond = 25
+    let request = try VideoRequest(model: try Self.model())
+    #expect(request.kind == .classification)
+    let source = try VideoSource(folder.path, options: options)
+    let analysis = try await VideoAnalysis(request, of: [source])
+    let answers = Answers()
+    let outcomes = try await analysis.run { answers.add($0) }
+    #expect(answers.frames(of: 0) == Array(0..<12))
+    #expect(answers.all.map(\.time) == (0..<12).map { .milliseconds(40 * $0) })
+    for answer in answers.all {
+      guard case .classes(let classes) = try answer.result.get() else { throw Fault() }
+      let expected = try await ClassificationRequest(model: request.model).perform(on: Self.image(answer.frame))
+      #expect(classes == expected)
+      #expect(answer.size == ImageSize(width: 32, height: 32) && answer.image == nil)
+    }
+    #expect(outcomes.map(\.counts.answered) == [12] && outcomes[0].counts.dropped == 0 && outcomes[0].error == nil)
+  }
+
+  @Test("several sources are answered to their ends, and an unreadable one does not end the others")
+  func severalSources() async throws {
+    let (folder, damaged) = (TemporaryFolder(), TemporaryFolder())
+    try Self.write(0..<9, to: folder)
+    try Self.write(0..<3, to: damaged)
+    try Data("not an image".utf8).write(to: URL(filePath: "\(damaged.path)/1002.png"))
+    let request = try VideoRequest(model: try Self.model())
+    let sources = try [folder, damaged].map { try VideoSource($0.path) }
+    let answers = Answers()
+    let analysis = try await VideoAnalysis(request, of: sources)
+    let outcomes = try await analysis.run { answers.add($0) }
+    #expect(answers.frames(of: 0) == Array(0..<9))
+    #expect(answers.frames(of: 1).starts(with: [0, 1]))
+    #expect(outcomes[0].error == nil)
+    #expect(outcomes[1].error != nil || !outcomes[1].remarks.isEmpty)
+    let text = analysis.record.text(width: 80)
+    #expect(text.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(text)")
+    #expect(text.contains("9 frames, 9 answered"))
+  }
+
+  @Test("a limit of frames ends each source after so many answers")
+  func frameLimit() async throws {
+    let folder = TemporaryFolder()
+    try Self.write(0..<9, to: folder)
+    let request = try VideoRequest(model: try Self.model())
+    let answers = Answers()
+    let analysis = try await VideoAnalysis(
+      request, of: [try VideoSource(folder.path)], options: .init(frameLimit: 4))
+    let outcomes = try await analysis.run { answers.add($0) }
+    #expect(answers.frames(of: 0) == Array(0..<4) && outcomes[0].error == nil)
+  }
+
+  @Test("an error of the receiver ends the analysis, and is thrown")
+  func receiverError() async throws {
+    let folder = TemporaryFolder()
+    try Self.write(0..<40, to: folder)
+    let request = try VideoRequest(model: try Self.model())
+    let analysis = try await VideoAnalysis(request, of: [try VideoSource(folder.path)])
+    let answers = Answers()
+    await #expect(throws: Fault.self) {
+      try await analysis.run { answer in
+        answers.add(answer)
+        if answer.frame == 2 { throw Fault() }
+      }
+    }
+    #expect(answers.frames(of: 0) == [0, 1, 2])
+  }
+
+  @Test("a cancelled analysis returns the answers so far without an error")
+  func cancelled() async throws {
+    let folder = TemporaryFolder()
+    try Self.write(0..<60, to: folder)
+    let request = try VideoRequest(model: try Self.model())
+    let analysis = try await VideoAnalysis(request, of: [try VideoSource(folder.path)])
+    let answers = Answers()
+    let outcomes = try await analysis.run { answer in
+      answers.add(answer)
+      if answer.frame == 2 { analysis.cancel() }
+    }
+    let frames = answers.frames(of: 0)
+    #expect(frames == Array(0..<frames.count) && frames.count >= 3 && frames.count < 60)
+    #expect(outcomes[0].error == nil && outcomes[0].counts.answered == frames.count)
+  }
+
+  @Test("the record has the counts, latencies and steps as JSON")
+  func recordDocument() async throws {
+    let folder = TemporaryFolder()
+    try Self.write(0..<5, to: folder)
+    let request = try VideoRequest(model: try Self.model())
+    let analysis = try await VideoAnalysis(request, of: [try VideoSource(folder.path)])
+    _ = try await analysis.run { _ in }
+    struct Document: Decodable {
+      struct Source: Decodable {
+        struct Latency: Decodable { var median, p95, longest: Double }
+        var answered, frames, dropped: Int
+        var latency: Latency
+      }
+      var format: String
+      var sources: [Source]
+    }
+    let document = try JSONDecoder().decode(Document.self, from: try analysis.record.json())
+    let source = try #require(document.sources.first)
+    #expect(document.format == "kelvin-stream" && source.answered == 5 && source.frames == 5 && source.dropped == 0)
+    #expect(source.latency.median > 0 && source.latency.median <= source.latency.longest * 1.01)
+    #expect(try analysis.htmlReport().contains("Digits.mlpackage"))
+  }
+
+  @Test("an image drawn on with any observations keeps its upright size")
+  func drawings() throws {
+    let bytes = [UInt8](repeating: 90, count: 64 * 48 * 3)
+    let image = try PixelBuffer(width: 64, height: 48, format: .rgb8, bytes: bytes)
+    let box = RecognizedObjectObservation(
+      labels: [.init(identifier: "bottle", confidence: 0.9)],
+      boundingBox: NormalizedRect(x: 0.2, y: 0.2, width: 0.5, height: 0.5))
+    var object = TrackedObject(box)
+    object.id = 3
+    let pose = HumanBodyPoseObservation(
+      joints: [.nose: Joint(jointName: "nose", location: NormalizedPoint(x: 0.5, y: 0.5), confidence: 1)],
+      confidence: 1)
+    for observations in [
+      VideoObservations.classes(box.labels), .objects([object]), .objects([]), .poses([TrackedPose(pose)]),
+    ] {
+      let drawn = try image.drawing(observations, orientation: .right)
+      #expect((drawn.width, drawn.height) == (48, 64))
+    }
+    #expect(try image.drawing(.objects([object])) != image.drawing(.objects([TrackedObject(box)])))
+  }
+}
