@@ -200,7 +200,7 @@ let package = Package(
     swift(
       "KelvinCommands", "KelvinBasics", "KelvinConformance", "Kelvin", "KelvinMeasuring", "KelvinTables",
       "KelvinVision", "KelvinCollections", "KelvinText", "KelvinGeneration", "KelvinCompression",
-      "KelvinPackaging", "KelvinStore", argumentParser),
+      "KelvinPackaging", "KelvinStore", "KelvinVideo", argumentParser),
     .target(name: "CMutexForTSan", path: "Tests/CMutexForTSan"),
     .target(name: "CFakeNVML", path: "Tests/CFakeNVML"),
     .target(name: "CFaultyDrivers", dependencies: ["CKelvinSupport"], path: "Tests/CFaultyDrivers"),

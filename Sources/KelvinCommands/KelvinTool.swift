@@ -19,7 +19,8 @@ struct KelvinTool: ParsableCommand {
     version: kelvinVersion,
     subcommands: [
       DevicesCommand.self, InspectCommand.self, PredictCommand.self, ClassifyCommand.self, SegmentCommand.self,
-      DetectCommand.self, PoseCommand.self, IndexCommand.self, SearchCommand.self, CategoriesCommand.self,
+      DetectCommand.self, PoseCommand.self, StreamCommand.self, IndexCommand.self, SearchCommand.self,
+      CategoriesCommand.self,
       EvaluateCommand.self, AnswerCommand.self, EmbedCommand.self, UseCommand.self, GenerateCommand.self,
       CompressCommand.self, EncryptCommand.self, PublishCommand.self, FetchCommand.self, ModelsCommand.self,
       PlanCommand.self, ProfileCommand.self, BenchCommand.self, AdviseCommand.self, ReportCommand.self,

@@ -5,7 +5,7 @@ import Testing
 /// Golden files in the repository: run with UPDATE_GOLDEN=1 to rewrite them, and review the difference.
 @Suite struct PageTests {
   @Test(arguments: [
-    "", "devices", "inspect", "predict", "classify", "segment", "detect", "pose", "index", "search",
+    "", "devices", "inspect", "predict", "classify", "segment", "detect", "pose", "stream", "index", "search",
     "categories", "evaluate", "answer", "embed", "use", "generate", "compress", "encrypt", "publish", "fetch", "models",
     "plan", "profile",
     "bench", "advise", "operators",

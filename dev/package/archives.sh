@@ -50,7 +50,7 @@ Maintainer: The Kelvin authors <kelvin@localhost>
 Installed-Size: $(du -sk "$root/usr" | cut -f1)
 Depends: libc6 (>= $glibc), libstdc++6, libgcc-s1
 Recommends: libopenblas0, libvips42, libsqlite3-0, libzstd1, libcurl4
-Suggests: mesa-vulkan-drivers, ocl-icd-libopencl1, pocl-opencl-icd
+Suggests: ffmpeg, mesa-vulkan-drivers, ocl-icd-libopencl1, pocl-opencl-icd
 Section: science
 Priority: optional
 Description: runs Core ML and ONNX models

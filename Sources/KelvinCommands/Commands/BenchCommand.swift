@@ -20,6 +20,8 @@ struct BenchCommand: ParsableCommand, ModelCommand {
         kelvin bench model.onnx --units cpu --units vulkan:0
       A camera, with a governor:
         kelvin bench model.onnx --workload stream --fps 30 --governor
+      The frames of a video, decoding included:
+        kelvin bench model.onnx --workload stream --source clip.mp4
       The same for an hour on a board without a fan:
         kelvin bench model.onnx --workload stream --fps 30 --duration 3600
         --governor --simulate fanless-board
@@ -36,6 +38,7 @@ struct BenchCommand: ParsableCommand, ModelCommand {
   @OptionGroup(title: "Heat options") var heat: BenchHeatOptions
   @OptionGroup(title: "Result options") var results: BenchResultOptions
   @OptionGroup(title: "Image options") var imageOptions: ImageOptions
+  @OptionGroup(title: "Image options") var pixels: NormalizationOption
   @OptionGroup(title: "Device options") var units: UnitsListOption
   @OptionGroup(title: "Model options") var options: ModelOptions
   @OptionGroup var output: OutputOptions
@@ -80,7 +83,12 @@ struct BenchCommand: ParsableCommand, ModelCommand {
     guard heat.simulateHeat == nil || workload.kind == .stream else {
       throw UsageError("--simulate-heat is for a stream, not for \(workload.name)")
     }
-    let inputs = try MeasurementInputs(model, measured.inputs, imageOptions, options)
+    guard measured.source == nil || workload.kind == .stream else {
+      throw UsageError("--source is for a stream, not for \(workload.name)")
+    }
+    let inputs = try MeasurementInputs(
+      model, measured.inputs, imageOptions, options, source: measured.source, normalization: pixels.normalization)
+    if measured.fps == nil, let rate = inputs.frames?.framesPerSecond { workload.framesPerSecond = rate }
     // An unreadable file is reported before anything is measured.
     let earlier = try results.compare.map {
       (name: $0, document: try Benchmark.Baseline(contentsOf: URL(filePath: $0)))
@@ -96,7 +104,8 @@ struct BenchCommand: ParsableCommand, ModelCommand {
     benchmark.seed = options.seed ?? 0
     benchmark.tokenRoles = try roles(workload)
     var result = try measuring("bench") { [benchmark] listener in
-      try await benchmark.run(inputs.url, input: inputs.values, starts: SelfLauncher(), listener: listener)
+      try await benchmark.run(
+        inputs.url, input: inputs.values, frames: inputs.frames, starts: SelfLauncher(), listener: listener)
     }
     if let simulate = heat.simulate, result.interruption == nil {
       try result.simulate(on: simulate, seconds: measured.duration, otherLoad: coload, seed: options.seed ?? 0)

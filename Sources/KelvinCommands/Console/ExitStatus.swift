@@ -3,6 +3,7 @@ import Glibc
 import Kelvin
 import KelvinPackaging
 import KelvinStore
+import KelvinVideo
 import KelvinVision
 
 /// The exit codes of the program. The numbers are part of the command line's contract.
@@ -59,6 +60,7 @@ struct ExitStatus {
       case let error as PhotoIndexError: Self.code(error.code)
       case let error as PackagingError: Self.code(error.modelError.fault)
       case let error as StoreError: Self.code(error.code)
+      case let error as VideoError: Self.code(error.code)
       default:
         if KelvinTool.exitCode(for: error) == .validationFailure { .usage } else { .internalFault }
       }
@@ -82,6 +84,14 @@ struct ExitStatus {
     case .libraryMissing, .noSpace: .internalFault
     case .quota: .limit
     case .cancelled: .interrupted
+    }
+  }
+
+  private static func code(_ code: VideoError.Code) -> ExitCode {
+    switch code {
+    case .request: .usage
+    case .absent, .unreadable, .endedEarly, .silent: .badData
+    case .toolMissing, .toolFailed, .noSpace, .io: .internalFault
     }
   }
 

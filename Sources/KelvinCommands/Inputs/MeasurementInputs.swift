@@ -1,21 +1,32 @@
 import FoundationEssentials
 import Kelvin
 import KelvinMeasuring
+import KelvinVision
 
 /// The inputs of a measurement: values from the command line, or generated from a seed.
 struct MeasurementInputs {
   var url: URL
   /// The values; nil for generated inputs.
   var values: DictionaryFeatureProvider?
+  /// The frames of a stream; nil to repeat the values.
+  var frames: SourceFrames?
 
   /// Reads the values from the command line.
   ///
-  /// - Throws: `ModelError`, `UsageError` for an input named twice.
-  init(_ path: String, _ given: [NamedInput], _ imageOptions: ImageOptions, _ options: ModelOptions) throws {
+  /// - Parameters:
+  ///   - source: The source of a stream's frames.
+  ///   - normalization: How pixels of frames enter a plain tensor.
+  /// - Throws: `ModelError`, `VideoError`, `UsageError` for an input named twice.
+  init(
+    _ path: String, _ given: [NamedInput], _ imageOptions: ImageOptions, _ options: ModelOptions,
+    source: String? = nil, normalization: PixelNormalization? = nil
+  ) throws {
     url = URL(filePath: path)
-    guard !given.isEmpty else { return }
+    guard !given.isEmpty || source != nil else { return }
     let file = try ReadModel(contentsOf: url, allowsLinks: options.links.allowLinks)
-    let reader = try imageOptions.reader(of: file, functionName: options.function)
+    let reader = try imageOptions.reader(of: file, functionName: options.function, normalization)
+    frames = try source.map { try SourceFrames($0, reader) }
+    guard !given.isEmpty else { return }
     values = try reader.read(try given.pairs(reader))
   }
 }

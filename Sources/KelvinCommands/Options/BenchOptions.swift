@@ -15,6 +15,12 @@ struct BenchWorkloadOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
+      "The video, folder of images or camera whose frames a stream has; by default one input is repeated.",
+      valueName: "source"))
+  var source: String?
+
+  @Option(
+    help: ArgumentHelp(
       "The time that each configuration runs: warm inferences, a stream, throughput or tokens.",
       valueName: "time"), transform: TimeSpan.seconds
   )

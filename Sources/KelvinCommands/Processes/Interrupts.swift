@@ -34,6 +34,9 @@ enum Interrupts {
     return try outcome.result.withLock { $0 }.get()
   }
 
+  /// Begins to watch for interrupts, for a command that starts threads before `cancelling`.
+  static func prepare() { watch() }
+
   /// Whether an interrupt has occurred.
   static var isInterrupted: Bool { wasInterrupted.load(ordering: .acquiring) }
 

@@ -16,8 +16,6 @@ struct ImageObjects: ImageResult {
     (self.image, self.size, self.observations) = (image, size, Array(observations))
   }
 
-  private static let shownClasses = 5
-
   static let columns: [TextTable.Column] = [
     .init("OBJECT", shrinksTo: 12), .init("CONFIDENCE", .right), .init("LEFT", .right), .init("TOP", .right),
     .init("WIDTH", .right), .init("HEIGHT", .right),
@@ -29,28 +27,11 @@ struct ImageObjects: ImageResult {
   var document: JSONObject {
     [
       "image": image, "width": size?.width, "height": size?.height, "drawing": drawing, "error": error,
-      "observations": observations.map { object -> JSONObject in
-        let box = object.boundingBox
-        return [
-          "identifier": object.identifier, "confidence": Double(object.confidence),
-          "labels": object.labels.prefix(Self.shownClasses).map(\.document),
-          "boundingBox": Self.document([box.origin.x, box.origin.y, box.width, box.height]),
-          "pixels": Self.document(sides(of: object)),
-        ]
-      },
+      "observations": size.map { size in observations.map { $0.document(in: size) } } ?? [],
     ]
   }
 
-  private static func document(_ sides: [Double]) -> JSONObject {
-    ["x": sides[0], "y": sides[1], "width": sides[2], "height": sides[3]]
-  }
-
-  /// The left and top edge, width and height of an object in pixels of the upright image.
-  private func sides(of object: RecognizedObjectObservation) -> [Double] {
-    guard let size else { return [] }
-    let box = object.boundingBox.toImageCoordinates(size, origin: .upperLeft)
-    return [box.x, box.y, box.width, box.height].map { Double($0) }
-  }
+  private func sides(of object: RecognizedObjectObservation) -> [Double] { size.map(object.sides) ?? [] }
 
   var files: [String] { drawing.map { [$0] } ?? [] }
   var rows: [[String]] {
@@ -67,6 +48,29 @@ struct ImageObjects: ImageResult {
 }
 
 extension RecognizedObjectObservation {
+  private static let shownClasses = 5
+
+  /// - Parameters:
+  ///   - size: The size of the upright image.
+  ///   - id: The number of the object's track; nil for none.
+  func document(in size: ImageSize, id: Int? = nil) -> JSONObject {
+    func document(_ sides: [Double]) -> JSONObject {
+      ["x": sides[0], "y": sides[1], "width": sides[2], "height": sides[3]]
+    }
+    return [
+      "id": id, "identifier": identifier, "confidence": Double(confidence),
+      "labels": labels.prefix(Self.shownClasses).map(\.document),
+      "boundingBox": document([boundingBox.origin.x, boundingBox.origin.y, boundingBox.width, boundingBox.height]),
+      "pixels": document(sides(in: size)),
+    ]
+  }
+
+  /// The left and top edge, width and height in pixels of the upright image.
+  fileprivate func sides(in size: ImageSize) -> [Double] {
+    let box = boundingBox.toImageCoordinates(size, origin: .upperLeft)
+    return [box.x, box.y, box.width, box.height]
+  }
+
   /// The most probable class; empty for an object without classes.
   fileprivate var identifier: String { labels.first?.identifier ?? "" }
 }

@@ -30,35 +30,12 @@ struct ImagePoses: ImageResult {
   var document: JSONObject {
     [
       "image": image, "width": size?.width, "height": size?.height, "drawing": drawing, "error": error,
-      "observations": observations.map { pose -> JSONObject in
-        let joints = joints(of: pose).map { joint -> (String, JSONObject) in
-          let location = joint.location
-          return (
-            joint.name.rawValue,
-            [
-              "confidence": joint.confidence, "location": ["x": location.x, "y": location.y] as JSONObject,
-              "pixel": ["x": joint.x, "y": joint.y] as JSONObject,
-            ]
-          )
-        }
-        return ["confidence": Double(pose.confidence), "joints": Dictionary(uniqueKeysWithValues: joints)]
-      },
+      "observations": size.map { size in observations.map { $0.document(in: size) } } ?? [],
     ]
   }
 
-  private typealias PlacedJoint = (
-    name: HumanBodyPoseObservation.JointName, confidence: Double, location: NormalizedPoint, x: Double, y: Double
-  )
-
-  /// The joints of a pose in the order of their names, with their places in pixels of the upright image.
-  private func joints(of pose: HumanBodyPoseObservation) -> [PlacedJoint] {
-    guard let size else { return [] }
-    return HumanBodyPoseObservation.JointName.allCases.compactMap { name in
-      pose.keyPoints[name].map { joint in
-        let pixel = joint.location.toImageCoordinates(size, origin: .upperLeft)
-        return (name, Double(joint.confidence), joint.location, Double(pixel.x), Double(pixel.y))
-      }
-    }
+  private func joints(of pose: HumanBodyPoseObservation) -> [HumanBodyPoseObservation.PlacedJoint] {
+    size.map(pose.placedJoints) ?? []
   }
 
   var files: [String] { drawing.map { [$0] } ?? [] }
@@ -78,6 +55,39 @@ struct ImagePoses: ImageResult {
           "\(place + 1)", "\(Double(pose.confidence))", joint.name.rawValue, "\(joint.x)", "\(joint.y)",
           "\(joint.confidence)",
         ]
+      }
+    }
+  }
+}
+
+extension HumanBodyPoseObservation {
+  fileprivate typealias PlacedJoint = (
+    name: JointName, confidence: Double, location: NormalizedPoint, x: Double, y: Double
+  )
+
+  /// - Parameters:
+  ///   - size: The size of the upright image.
+  ///   - id: The number of the person's track; nil for none.
+  func document(in size: ImageSize, id: Int? = nil) -> JSONObject {
+    let joints = placedJoints(in: size).map { joint -> (String, JSONObject) in
+      let location = joint.location
+      return (
+        joint.name.rawValue,
+        [
+          "confidence": joint.confidence, "location": ["x": location.x, "y": location.y] as JSONObject,
+          "pixel": ["x": joint.x, "y": joint.y] as JSONObject,
+        ]
+      )
+    }
+    return ["id": id, "confidence": Double(confidence), "joints": Dictionary(uniqueKeysWithValues: joints)]
+  }
+
+  /// The joints in the order of their names, with their places in pixels of the upright image.
+  fileprivate func placedJoints(in size: ImageSize) -> [PlacedJoint] {
+    JointName.allCases.compactMap { name in
+      keyPoints[name].map { joint in
+        let pixel = joint.location.toImageCoordinates(size, origin: .upperLeft)
+        return (name, Double(joint.confidence), joint.location, pixel.x, pixel.y)
       }
     }
   }

@@ -37,12 +37,7 @@ struct ImageSegments: ImageResult {
     [
       "image": image, "width": seen?.width, "height": seen?.height, "unseen": unseen, "labelMap": labelMap,
       "overlay": overlay, "polygons": polygons, "rle": rle, "counts": counts, "error": error,
-      "classes": parts.map { part -> JSONObject in
-        [
-          "index": part.index, "label": part.label, "share": part.share, "pixels": part.pixelCount,
-          "color": part.color, "mask": masks[part.index],
-        ]
-      },
+      "classes": parts.map { $0.document(mask: masks[$0.index]) },
     ]
   }
 
@@ -61,4 +56,11 @@ struct ImageSegments: ImageResult {
   }
 
   var records: [[String]] { parts.map { ["\($0.index)", $0.label, "\($0.share)", "\($0.pixelCount)", $0.color] } }
+}
+
+extension SegmentationObservation.Part {
+  /// - Parameter mask: The path of the class's mask; nil for none.
+  func document(mask: String?) -> JSONObject {
+    ["index": index, "label": label, "share": share, "pixels": pixelCount, "color": color, "mask": mask]
+  }
 }
