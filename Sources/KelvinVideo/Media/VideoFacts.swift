@@ -7,7 +7,7 @@ public struct VideoFrame: Sendable {
   /// The presentation time in the source's own clock, as ffprobe shows it: the timestamp times the time base. The first
   /// frame of a file may have a time other than 0.
   public let time: Duration
-  /// The pixels as stored. Video has two planes, by Rec. 601 or 709; images are ``PixelFormat/rgb8``.
+  /// The pixels as stored. Video has two planes, by Rec. 601 or 709; images are `PixelFormat.rgb8`.
   public let image: PixelBuffer
   /// The orientation of the stored pixels, from the metadata of the source.
   public let orientation: ImageOrientation

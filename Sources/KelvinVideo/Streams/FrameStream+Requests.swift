@@ -33,7 +33,7 @@ extension FrameStream {
   ///   - count: the number of streams.
   ///   - request: the request that is performed on each frame.
   ///   - options: the options of each stream. The frame rate is that of all streams together.
-  /// - Throws: the errors of ``init(_:options:)``.
+  /// - Throws: the errors of `init(_:options:)`.
   public static func streams<Request: ImageProcessingRequest>(
     _ count: Int, of request: Request, options: Options = Options()
   ) async throws(ModelError) -> [FrameStream<Output>] where Output == Request.Result {

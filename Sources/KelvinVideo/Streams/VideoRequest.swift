@@ -16,7 +16,14 @@ public enum VideoRequest: ImageProcessingRequest {
 
   /// The kinds of requests.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
-    case classification, detection, segmentation, pose
+    /// Classes of the whole image.
+    case classification
+    /// Objects and their boxes.
+    case detection
+    /// The class of each pixel.
+    case segmentation
+    /// The joints of people.
+    case pose
   }
 
   /// Creates the request that suits a model: classification for a classifier, else the first of detection, pose,

@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""Compares `kelvin stream` on a video file with a loop of OpenCV and ONNX Runtime that does the same work, and with the decoder and
+the model alone.
+
+Usage: stream.py [--kelvin PATH] [--clip MP4] [--frames N] [--rounds N] [--name NAME]; in an environment with onnxruntime,
+opencv-python-headless and numpy. README.md says more.
+"""
+import argparse
+import json
+import os
+import pathlib
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import date
+
+import quiet
+import report
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SHARED = pathlib.Path(os.environ.get("KELVIN_SHARED", ROOT.parent / "shared"))
+MODEL = SHARED / "models" / "MobileNetV2_f32.onnx"
+
+# The loop of a user: decode, cut the center, scale, normalize, predict, and name the best class of each frame.
+PEER = """
+import sys, time
+import cv2, numpy, onnxruntime
+model, clip, threads = sys.argv[1], sys.argv[2], int(sys.argv[3])
+options = onnxruntime.SessionOptions()
+options.intra_op_num_threads = threads
+session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+name = session.get_inputs()[0].name
+mean = numpy.array([0.485, 0.456, 0.406], numpy.float32)
+deviation = numpy.array([0.229, 0.224, 0.225], numpy.float32)
+video = cv2.VideoCapture(clip)
+best, began = [], None
+while True:
+    read, frame = video.read()
+    if not read:
+        break
+    high, wide = frame.shape[:2]
+    side = min(high, wide)
+    top, left = (high - side) // 2, (wide - side) // 2
+    square = cv2.resize(frame[top:top + side, left:left + side], (224, 224), interpolation=cv2.INTER_LINEAR)
+    pixels = (cv2.cvtColor(square, cv2.COLOR_BGR2RGB).astype(numpy.float32) / 255 - mean) / deviation
+    scores = session.run(None, {name: pixels.transpose(2, 0, 1)[None]})[0]
+    best.append(int(scores.argmax()))
+    began = began or time.perf_counter()
+print("RATE", (len(best) - 1) / (time.perf_counter() - began))
+print("BEST", *best)
+"""
+
+
+def run(command, **options):
+    """Standard output of a program, its seconds and its processor seconds with those of its children."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    began = time.perf_counter()
+    done = subprocess.run(list(map(str, command)), check=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+    seconds = time.perf_counter() - began
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return done.stdout, seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def enlarged(clip, frames, folder):
+    """The clip in 1920 x 1080 with the first frames only."""
+    target = pathlib.Path(folder) / "clip.mp4"
+    run(["ffmpeg", "-v", "error", "-i", clip, "-frames:v", frames, "-vf", "scale=1920:1080:flags=bicubic", "-c:v", "libx264",
+         "-preset", "veryfast", "-crf", "20", "-pix_fmt", "yuv420p", "-an", target])
+    return target
+
+
+class Contenders:
+    def __init__(self, kelvin, clip, frames, threads):
+        self.kelvin, self.clip, self.frames, self.threads = kelvin, clip, frames, threads
+        self.best = {}
+
+    def stream(self):
+        output, _, used = run([self.kelvin, "stream", MODEL, self.clip, "--normalization", "imagenet", "--units", "cpu", "--json"])
+        return json.loads(output)["sources"][0]["framesPerSecond"], used
+
+    def peer(self):
+        output, _, used = run([sys.executable, "-c", PEER, MODEL, self.clip, self.threads])
+        lines = dict(line.split(" ", 1) for line in output.decode().splitlines())
+        self.best["peer"] = [int(text) for text in lines["BEST"].split()]
+        return float(lines["RATE"]), used
+
+    def decoder(self):
+        _, seconds, used = run(["ffmpeg", "-v", "error", "-i", self.clip, "-pix_fmt", "nv12", "-f", "rawvideo", "-y", "/dev/null"])
+        return self.frames / seconds, used
+
+    def model(self):
+        """Inferences one after the other; the processor time of one, as the difference of two runs."""
+        few, many = 40, 240
+        used = []
+        for count in (few, many):
+            output, _, seconds = run([self.kelvin, "bench", MODEL, "--units", "cpu", "--iterations", count, "--rounds", 2, "--warm-seconds", 0,
+                                      "--no-agreement", "--json"])
+            used.append(seconds)
+        median = json.loads(output)["configurations"][0]["p50"]
+        return 1 / median, (used[1] - used[0]) / (many - few)
+
+
+def agreement(contenders):
+    """The share of frames with the same best class."""
+    output, _, _ = run([contenders.kelvin, "stream", MODEL, contenders.clip, "--normalization", "imagenet", "--units", "cpu",
+                        "--format", "jsonl", "--top", 1])
+    ours = [int(json.loads(line)["observations"][0]["identifier"]) for line in output.decode().splitlines()]
+    theirs = contenders.best["peer"]
+    return len(ours), sum(a == b for a, b in zip(ours, theirs)) / max(len(theirs), 1)
+
+
+def text(result):
+    rate = {name: statistics.median(pair[0] for pair in values) for name, values in result["rounds"].items()}
+    lines = ["# Video", "", report.heading(result, f"{result['roundCount']} interleaved rounds"), ""]
+    lines += [f"MobileNetV2 (float32, 224 x 224) on {result['frames']} frames of 1920 x 1080, offline: every frame is decoded, cropped, scaled,",
+              f"predicted. {100 * result['agreement']:.1f} % of the frames have the same best class in both programs.", "",
+              "| program | frames per second | processor time per frame, ms |", "|---|--:|--:|"]
+    names = {"stream": "`kelvin stream`", "peer": "OpenCV and ONNX Runtime", "decoder": "the decoder alone", "model": "the model alone"}
+    for name, title in names.items():
+        values = result["rounds"][name]
+        used = statistics.median(pair[1] for pair in values) / (1 if name == "model" else result["frames"])
+        lines.append(f"| {title} | {rate[name]:.1f} ({min(v[0] for v in values):.1f} to {max(v[0] for v in values):.1f}) | {1000 * used:.1f} |")
+    lines += ["", f"`kelvin stream` has {result['peerRatio']:.2f} × the rate of the loop, and {result['slowerRatio']:.2f} × that of the slower of decoder and "
+              f"model. Its processor time is {100 * result['overhead']:.1f} % more than that of decoder and model together; starting and "
+              "loading are included."]
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--kelvin", default=ROOT / ".build/release/kelvin")
+    parser.add_argument("--clip", default=SHARED / "video" / "bottle-detection.mp4")
+    parser.add_argument("--frames", type=int, default=300)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--name", default="stream")
+    options = parser.parse_args()
+    load = quiet.warn()
+    with tempfile.TemporaryDirectory() as folder:
+        contenders = Contenders(options.kelvin, enlarged(options.clip, options.frames, folder), options.frames, os.cpu_count())
+        rounds = {name: [] for name in ("stream", "peer", "decoder", "model")}
+        for index in range(options.rounds):
+            for name in rounds if index % 2 == 0 else reversed(list(rounds)):
+                rounds[name].append(getattr(contenders, name)())
+        count, same = agreement(contenders)
+    if count != options.frames:
+        sys.exit(f"stream.py: {count} answers, expected {options.frames}")
+    pairs = list(zip(rounds["stream"], rounds["peer"], rounds["decoder"], rounds["model"]))
+    result = {
+        "date": date.today().isoformat(), "machine": report.machine([]), "loadAverageBefore": load, "frames": options.frames,
+        "roundCount": options.rounds, "rounds": rounds, "agreement": same,
+        "peerRatio": statistics.median(a[0] / b[0] for a, b, _, _ in pairs),
+        "slowerRatio": statistics.median(a[0] / min(c[0], d[0]) for a, _, c, d in pairs),
+        "overhead": statistics.median(a[1] / (c[1] + options.frames * d[1]) - 1 for a, _, c, d in pairs),
+    }
+    report.save(options.name, result, text(result))
+    print(text(result))
+
+
+if __name__ == "__main__":
+    main()
