@@ -217,6 +217,10 @@ import Testing
     ([Kelvin.digitsPackage, "\(vision)", "--task", "tracking"], 64, "is not a task"),
     ([Kelvin.digitsPackage, "\(vision)", "--only", "nine"], 64, "--only"),
     ([Kelvin.digitsPackage, "\(vision)", "--max-watts", "5"], 64, "--governor"),
+    (
+      [Kelvin.digitsPackage, "\(vision)", "--governor", "--simulate-heat", "phone", "--heat-speed", "0"], 64,
+      "expected 1 to 600"
+    ),
     ([Kelvin.digitsPackage, "-", "-"], 64, "standard input"),
     ([Kelvin.digitsPackage, "\(vision)", "--save", "-", "--format", "csv"], 64, "standard output"),
     ([Kelvin.digitsPackage, "\(vision)", "--save", "video.txt"], 64, "video.txt"),

@@ -50,13 +50,7 @@ struct BenchCommand: ParsableCommand, ModelCommand {
     guard Set(units.unitsList).count == units.unitsList.count else {
       throw ValidationError("--units has the same value twice; give different values")
     }
-    guard heat.simulateHeat != nil || heat.heatSpeed == nil else {
-      throw ValidationError("--heat-speed is for --simulate-heat")
-    }
-    guard heat.heatSpeed.map({ (1...600).contains($0) }) ?? true else {
-      throw ValidationError("--heat-speed \(heat.heatSpeed ?? 0): expected 1 to 600")
-    }
-    guard heat.simulate == nil || heat.simulateHeat == nil else {
+    guard heat.simulate == nil || heat.simulated.heat == nil else {
       throw ValidationError("--simulate runs in virtual time, --simulate-heat in real time; use one of them")
     }
     guard results.threshold >= 0, results.threshold.isFinite else {
@@ -80,7 +74,7 @@ struct BenchCommand: ParsableCommand, ModelCommand {
       workload.coldStarts = min(workload.coldStarts, 1)
       workload.starts = min(workload.starts, 1)
     }
-    guard heat.simulateHeat == nil || workload.kind == .stream else {
+    guard heat.simulated.heat == nil || workload.kind == .stream else {
       throw UsageError("--simulate-heat is for a stream, not for \(workload.name)")
     }
     guard measured.source == nil || workload.kind == .stream else {
@@ -99,7 +93,7 @@ struct BenchCommand: ParsableCommand, ModelCommand {
       measured.iterations != nil || measured.rounds != nil || measured.warmSeconds != nil || measured.duration != nil
     if !isCounted, !measured.workload.hasSuffix(".json") { benchmark.phaseLimit = Self.phaseLimit }
     benchmark.thermalEnvelope = heat.envelope
-    benchmark.simulatedHeat = heat.simulateHeat.map { .init(envelope: $0, speed: heat.heatSpeed ?? 1) }
+    benchmark.simulatedHeat = heat.simulated.heat
     benchmark.journal = results.journal
     benchmark.seed = options.seed ?? 0
     benchmark.tokenRoles = try roles(workload)

@@ -62,7 +62,6 @@ struct StreamCommand: ParsableCommand, ModelCommand {
     }
     try output.validate(beside: results.format)
     try results.spreadsheet.validate(writesCSV: results.format == .csv, "--format csv")
-    try limit.validate()
     guard results.save == "-" else { return }
     guard sources.count == 1 else { throw ValidationError("--save - takes one source, got \(sources.count)") }
     guard results.format == .table, !output.json else {

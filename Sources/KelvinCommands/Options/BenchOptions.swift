@@ -100,16 +100,7 @@ struct BenchHeatOptions: ParsableArguments {
       valueName: "envelope"))
   var simulate: String?
 
-  @Option(
-    help: ArgumentHelp(
-      "Run the stream in real time, with the simulated heat of a machine of this class.", valueName: "envelope"))
-  var simulateHeat: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "With --simulate-heat, the seconds of heat per second of the stream, 1 to 600.", valueName: "times"),
-    transform: decimalNumber)
-  var heatSpeed: Double?
+  @OptionGroup var simulated: SimulatedHeatOptions
 
   @Option(
     help: ArgumentHelp(

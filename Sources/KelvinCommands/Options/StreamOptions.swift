@@ -148,25 +148,14 @@ struct StreamGovernorOptions: ParsableArguments {
       "The class of this machine for the thermal model: \(Self.classes), or a file.", valueName: "envelope"))
   var envelope: String?
 
-  @Option(
-    help: ArgumentHelp(
-      "Give the governor the simulated heat of a machine of this class instead of this machine's.",
-      valueName: "envelope"))
-  var simulateHeat: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "With --simulate-heat, the seconds of heat per second of the stream, 1 to 600.", valueName: "times"),
-    transform: decimalNumber)
-  var heatSpeed: Double?
+  @OptionGroup var simulated: SimulatedHeatOptions
 
   private static let classes = "phone, fanless-board, fanless-laptop, laptop, desktop, server"
 
   func validate() throws {
-    guard governor || maxWatts == nil && simulateHeat == nil else {
+    guard governor || maxWatts == nil && simulated.heat == nil else {
       throw ValidationError("--max-watts and --simulate-heat are for --governor")
     }
-    guard simulateHeat != nil || heatSpeed == nil else { throw ValidationError("--heat-speed is for --simulate-heat") }
   }
 
   func fill(_ stream: inout FrameStreamOptions) {
@@ -174,6 +163,6 @@ struct StreamGovernorOptions: ParsableArguments {
     stream.deadline = deadline.map { .limited(seconds: $0) }
     stream.maximumWatts = maxWatts
     stream.thermalEnvelope = envelope
-    stream.simulatedHeat = simulateHeat.map { .init(envelope: $0, speed: heatSpeed ?? 1) }
+    stream.simulatedHeat = simulated.heat
   }
 }
