@@ -128,7 +128,9 @@ package struct ImageSampler: Hashable, Sendable {
     }
     withUnsafeTemporaryAllocation(of: Tap.self, capacity: grid.columns.count) { columns in
       grid.fillColumns(columns)
-      if let reader {
+      if let chroma = reader?.chroma {
+        fillReading(chroma, grid, UnsafeBufferPointer(columns), base, convert)
+      } else if let reader {
         fillReading(reader, grid, UnsafeBufferPointer(columns), base, convert)
       } else if order == .grayscale {
         fillLuma(view, grid, UnsafeBufferPointer(columns), base, convert)
@@ -216,7 +218,7 @@ package struct ImageSampler: Hashable, Sendable {
   /// pixels are converted.
   @inline(__always)
   private func fillReading<Element>(
-    _ reader: PixelReader, _ grid: SamplingGrid, _ columns: UnsafeBufferPointer<Tap>,
+    _ reader: some PixelReading, _ grid: SamplingGrid, _ columns: UnsafeBufferPointer<Tap>,
     _ base: UnsafeMutablePointer<Element>, _ convert: (Int, Int) -> Element
   ) {
     let strides = strides

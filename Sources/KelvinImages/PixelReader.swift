@@ -1,15 +1,12 @@
-/// Random access to the pixels of an image in any format, as 8-bit red, green and blue.
-struct PixelReader {
-  private let view: PixelView
-  private let colors: ChromaMatrix?
-  private let columnBits: Int
+/// Random access to the pixels of an image, as 8-bit red, green and blue.
+protocol PixelReading {
+  /// The bits of a column in the offsets of ``rgb(at:)``.
+  var columnBits: Int { get }
+  /// Returns the pixel in a stored column and row.
+  func rgb(_ x: Int, _ y: Int) -> (red: Int, green: Int, blue: Int)
+}
 
-  init(_ view: PixelView) {
-    self.view = view
-    colors = ChromaMatrix(view.format)
-    columnBits = Int.bitWidth - view.width.leadingZeroBitCount
-  }
-
+extension PixelReading {
   /// The distance to the next pixel in a row and in a column, in the offsets of ``rgb(at:)``. The distance of rows is a
   /// power of two, so that column and row are separated without a division.
   var steps: (pixel: Int, row: Int) { (1, 1 << columnBits) }
@@ -19,8 +16,21 @@ struct PixelReader {
   func rgb(at offset: Int) -> (red: Int, green: Int, blue: Int) {
     rgb(offset & (1 &<< columnBits &- 1), offset &>> columnBits)
   }
+}
 
-  /// Returns the pixel in a stored column and row.
+/// Access to the pixels of an image in any format.
+struct PixelReader: PixelReading {
+  private let view: PixelView
+  /// The access without a test of the format for each pixel; nil for an image without chroma.
+  let chroma: ChromaReader?
+  let columnBits: Int
+
+  init(_ view: PixelView) {
+    self.view = view
+    columnBits = Int.bitWidth - view.width.leadingZeroBitCount
+    chroma = ChromaReader(view, columnBits: columnBits)
+  }
+
   @inline(__always)
   func rgb(_ x: Int, _ y: Int) -> (red: Int, green: Int, blue: Int) {
     let row = UnsafeRawPointer(view.base) + y &* view.bytesPerRow
@@ -43,11 +53,7 @@ struct PixelReader {
     case .rgba16Half: return (half(4 &* x), half(4 &* x &+ 1), half(4 &* x &+ 2))
     case .rgba32Float: return (float(4 &* x), float(4 &* x &+ 1), float(4 &* x &+ 2))
     case .yCbCr601Full, .yCbCr601Video, .yCbCr709Full, .yCbCr709Video:
-      guard let chroma = view.chroma, let colors else { return (0, 0, 0) }
-      let pair = chroma.base + (y >> 1) &* chroma.bytesPerRow + (x >> 1) &* 2
-      return colors.rgb(
-        luma: Int(row.load(fromByteOffset: x, as: UInt8.self)), blue: Int(pair.load(as: UInt8.self)),
-        red: Int(pair.load(fromByteOffset: 1, as: UInt8.self)))
+      return chroma?.rgb(x, y) ?? (0, 0, 0)
     }
   }
 
@@ -80,6 +86,30 @@ struct PixelReader {
       default: Float(bitPattern: (exponent + 112) << 23 | fraction << 13)
       }
     return bits >> 15 == 0 ? size : -size
+  }
+}
+
+/// Access to the pixels of an image of luma and chroma.
+struct ChromaReader: PixelReading {
+  private let luma: UnsafePointer<UInt8>
+  private let chroma: UnsafePointer<UInt8>
+  private let lumaRow: Int
+  private let chromaRow: Int
+  private let colors: ChromaMatrix
+  let columnBits: Int
+
+  /// Creates the access; nil for a format without chroma.
+  init?(_ view: PixelView, columnBits: Int) {
+    guard let plane = view.chroma, let colors = ChromaMatrix(view.format) else { return nil }
+    (luma, lumaRow) = (view.base, view.bytesPerRow)
+    (chroma, chromaRow) = (plane.base.assumingMemoryBound(to: UInt8.self), plane.bytesPerRow)
+    (self.colors, self.columnBits) = (colors, columnBits)
+  }
+
+  @inline(__always)
+  func rgb(_ x: Int, _ y: Int) -> (red: Int, green: Int, blue: Int) {
+    let pair = chroma + (y &>> 1) &* chromaRow + (x & ~1)
+    return colors.rgb(luma: Int(luma[y &* lumaRow &+ x]), blue: Int(pair[0]), red: Int(pair[1]))
   }
 }
 
