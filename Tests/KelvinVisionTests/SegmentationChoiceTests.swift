@@ -60,6 +60,17 @@ import Testing
     #expect(throws: VisionError.self) { try SegmentationObservation(labelMap: [], width: 0, height: 0) }
   }
 
+  @Test func classZeroWithoutANameIsNotDrawn() throws {
+    let image = try PixelBuffer(width: 1, height: 1, format: .rgb8, bytes: [90, 90, 90])
+    for (labels, colors, isDrawn) in [
+      ([], [], false), (["--", "cat"], [], false), ([], ["#FF0000"], true), (["sky"], [], true),
+    ] as [([String], [String], Bool)] {
+      let seen = try SegmentationObservation(labelMap: [0], width: 1, height: 1, labels: labels, colors: colors)
+      let drawn = try seen.overlay(on: image)
+      #expect((drawn.bytes.prefix(3) != [90, 90, 90]) == isDrawn, "\(labels) \(colors)")
+    }
+  }
+
   @Test func overlayShowsTheChosenBackground() throws {
     let map: [UInt8] = [0, 0, 0, 1, 1, 1, 1, 1, 1]
     let seen = try SegmentationObservation(

@@ -103,9 +103,13 @@ package struct SegmentationClasses: Sendable {
     return ClassPalette.colors[index]
   }
 
-  /// Whether a class is a background class, which an overlay leaves transparent.
+  /// Whether a class is a background class, which an overlay leaves transparent: by its name, or class 0 without a name
+  /// and a colour.
   func isSurroundings(_ index: Int) -> Bool {
-    labels.indices.contains(index) && Self.surroundings.contains(labels[index].lowercased())
+    guard labels.indices.contains(index), !Self.placeholders.contains(labels[index]) else {
+      return index == 0 && (colors.first ?? nil) == nil
+    }
+    return Self.surroundings.contains(labels[index].lowercased())
   }
 
   /// Returns the classes that have one of these labels.
