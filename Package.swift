@@ -181,8 +181,9 @@ let package = Package(
       "KelvinIndex", "KelvinReport", "KelvinRuntime", "KelvinEngine", "Kelvin", "KelvinMeasuring", "KelvinTables",
       "KelvinVision"),
     swift(
-      "KelvinVideo", "KelvinBasics", "KelvinImages", "KelvinTracking", "KelvinMeasurements", "KelvinThermal",
-      "KelvinReport", "KelvinRuntime", "KelvinEngine", "Kelvin", "KelvinMeasuring", "KelvinVision", "KelvinCollections"),
+      "KelvinVideo", "KelvinBasics", "KelvinGraph", "KelvinImages", "KelvinTracking", "KelvinMeasurements",
+      "KelvinThermal", "KelvinReport", "KelvinRuntime", "KelvinEngine", "Kelvin", "KelvinMeasuring", "KelvinVision",
+      "KelvinCollections"),
     swift("KelvinText", "KelvinBasics", "KelvinHostOperations", "Kelvin"),
     swift("KelvinGeneration", "KelvinBasics", "Kelvin"),
     swift(
@@ -308,8 +309,8 @@ let package = Package(
     test(
       "KelvinVisionTests", "KelvinVision", "Kelvin", "KelvinBasics", "KelvinImages", "TestSupport", "KelvinCollections"),
     test(
-      "KelvinVideoTests", "FaultyServer", "KelvinVideo", "KelvinImages", "Kelvin", "KelvinMeasuring", "KelvinVision",
-      "TestSupport"),
+      "KelvinVideoTests", "FaultyServer", "KelvinVideo", "KelvinGraph", "KelvinImages", "KelvinRuntime", "KelvinEngine",
+      "Kelvin", "KelvinMeasuring", "KelvinVision", "TestSupport"),
     .target(
       name: "FuzzTargets",
       dependencies: [

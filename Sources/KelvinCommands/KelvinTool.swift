@@ -79,7 +79,11 @@ struct KelvinTool: ParsableCommand {
     if let silent = error as? ReportedFailure { Console.exit(silent.status) }
     let status = ExitStatus(error)
     Console.lastError(describe(status.isParsing ? message(for: error) : "\(error)"))
-    if status.isParsing { Console.note("'kelvin help' lists the commands") }
+    if status.isParsing {
+      let names = Self.configuration.subcommands.compactMap { $0.configuration.commandName }
+      let command = Self.arguments.first.flatMap { first in names.first { $0 == first } }
+      Console.note(command.map { "'kelvin help \($0)' lists the options" } ?? "'kelvin help' lists the commands")
+    }
     Console.exit(status.code)
   }
 }

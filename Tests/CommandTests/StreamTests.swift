@@ -58,7 +58,8 @@ import Testing
     for answer in answers {
       let seen = try #require(answer["observations"]?.array)
       #expect(seen.map { $0["identifier"]?.text } == expected.map { $0["identifier"]?.text })
-      #expect(seen.map { $0["confidence"]?.number } == expected.map { $0["confidence"]?.number })
+      let confidences = expected.compactMap { $0["confidence"]?.number }.map { ($0 * 1e4).rounded() / 1e4 }
+      #expect(seen.compactMap { $0["confidence"]?.number } == confidences)
     }
   }
 
@@ -122,6 +123,19 @@ import Testing
     #expect(document["heat"]?.array?.isEmpty == false)
   }
 
+  @Test func loopedImagesHaveALastingRateOfSimulatedHeat() throws {
+    let images = frames(20, of: Kelvin.image("9_0125.png"))
+    let result = stream([
+      Kelvin.digitsPackage, images, "--live", "--loop", "--duration", "1.5", "--fps", "50", "--governor",
+      "--simulate-heat", "phone", "--heat-speed", "600",
+    ])
+    #expect(result.status == 0, "\(result)")
+    let words = result.output.split { $0.isWhitespace }.joined(separator: " ")
+    #expect(words.contains("lasts \"phone\": "), "\(result)")
+    #expect(words.contains(" min, simulated; heat at most "), "\(result)")
+    #expect(words.contains("An hour takes 6.00 s"), "\(result)")
+  }
+
   @Test(.enabled(if: Self.hasFFmpeg, "\(Self.noFFmpeg)"))
   func everyFrameOfAVideoIsAnsweredWithTheTimesOfFFprobe() throws {
     makeClip()
@@ -162,6 +176,73 @@ import Testing
     let closed = stream(
       [Kelvin.digitsPackage, clip, "--save", "-"], script: "\"$0\" \"$@\" | head -c 1000 > /dev/null")
     #expect(closed.errorLines.isEmpty, "\(closed)")
+    #expect(closed.errors.contains(" answered"), "the record is printed after the player is closed")
+  }
+
+  @Test(.enabled(if: Self.hasFFmpeg, "\(Self.noFFmpeg)"))
+  func closedReaderOfLinesLeavesACompleteVideo() throws {
+    makeClip()
+    let saved = "\(folder.path)/saved.mp4"
+    let result = stream(
+      [Kelvin.digitsPackage, clip, "--live", "--save", saved, "--format", "jsonl"],
+      script: "\"$0\" \"$@\" | head -n 2")
+    #expect(try lines(result).count == 2 && result.errors.contains("the video is in '\(saved)'"), "\(result)")
+    let count = probe("-count_frames -select_streams v:0 -show_entries stream=nb_read_frames", saved)
+    #expect((Int(count) ?? 0) >= 2, "\(count)")
+  }
+
+  @Test(.enabled(if: Self.hasFFmpeg, "\(Self.noFFmpeg)"))
+  func limitOfTimeLeavesTheRecordAndACompleteVideo() throws {
+    makeClip("-f lavfi -i testsrc2=size=320x240:rate=25:duration=60")
+    let saved = "\(folder.path)/saved.mp4"
+    let result = stream([Kelvin.digitsPackage, clip, "--live", "--max-seconds", "6", "--save", saved])
+    #expect(result.status == 75 && result.errorLines.count == 1, "\(result)")
+    #expect(result.output.contains(" answered") && result.errors.contains("--max-seconds"), "\(result)")
+    #expect(result.errors.contains("the video is in '\(saved)'"), "\(result)")
+  }
+
+  @Test(.enabled(if: Self.hasFFmpeg, "\(Self.noFFmpeg)"))
+  func filesThatAreReadAreNotWritten() throws {
+    makeClip()
+    let bytes = TemporaryFolder.read(clip)
+    link(clip, "\(folder.path)/other.mp4")
+    folder.write(bytes, "second.mp4")
+    let cases: [([String], String)] = [
+      ([clip, "--save", clip], "is a source"), ([clip, "--report", clip], "is a source"),
+      ([clip, "--save", "\(folder.path)/other.mp4"], "is a source"),
+      ([clip, "\(folder.path)/second.mp4", "--save", folder.path], "is a source"),
+      ([clip, "--report", "\(Kelvin.digitsPackage)/page.html"], "is in the model"),
+      ([clip, "--save", "\(folder.path)/a.mp4", "--report", "\(folder.path)/a.mp4"], "the file of --save"),
+      ([clip, "\(folder.path)/second.mp4", "--save", "\(folder.path)/many.mp4"], "takes a folder for 2 sources"),
+    ]
+    for (arguments, part) in cases {
+      let result = stream([Kelvin.digitsPackage] + arguments)
+      #expect(result.status == 64 && result.errors.contains(part), "\(arguments) \(result)")
+    }
+    for option in ["--save", "--report"] {
+      let result = stream([Kelvin.digitsPackage, clip, option, "\(folder.path)/absent/a.mp4"])
+      #expect(result.status == 65 && result.errors.contains("does not exist"), "\(result)")
+    }
+    #expect(TemporaryFolder.read(clip) == bytes)
+    let names = Kelvin.run([], script: "ls \"\(folder.path)\"").output.split(separator: "\n")
+    #expect(names == ["clip.mp4", "other.mp4", "second.mp4"])
+  }
+
+  @Test func absentServerLeavesTheOtherSourcesTheirAnswers() throws {
+    let images = frames(3, of: Kelvin.image("9_0125.png"))
+    let result = stream([Kelvin.digitsPackage, images, "/dev/video99", "--json"])
+    #expect(result.status == 65 && result.errorLines.count == 1, "\(result)")
+    #expect(try JSONValue(result.output)["sources"]?.array?[0]["answered"]?.number == 3)
+  }
+
+  @Test func summaryNamesTheClassesAndEverySource() throws {
+    let images = frames(4, of: Kelvin.image("9_0125.png"))
+    let result = stream([Kelvin.digitsPackage, images, images])
+    #expect(result.status == 0, "\(result)")
+    #expect(result.output.contains("classes    nine in 100.0 % of the frames"), "\(result.output)")
+    #expect(result.output.contains("\(images) (2)"), "\(result.output)")
+    let none = stream(Self.detector + [images, "--min-confidence", "0.99"])
+    #expect(none.output.contains("no object above the minimum confidence 0.99"), "\(none.output)")
   }
 
   @Test(.enabled(if: Self.hasFFmpeg, "\(Self.noFFmpeg)"))
@@ -216,7 +297,16 @@ import Testing
     ([Kelvin.digitsPackage, "\(vision)", "--task", "detection"], 65, "classif"),
     ([Kelvin.digitsPackage, "\(vision)", "--task", "tracking"], 64, "is not a task"),
     ([Kelvin.digitsPackage, "\(vision)", "--only", "nine"], 64, "--only"),
+    (["\(vision)/Heads/yolov8.onnx", "\(vision)"], 65, "describe its head (--head"),
+    ([Kelvin.digitsPackage, "\(vision)", "--track"], 64, "--track is for detection and pose"),
+    (detector + ["\(vision)", "--smooth"], 64, "--smooth is for classification and pose"),
+    (detector + ["\(vision)", "--top", "3"], 64, "--top is for classification"),
+    ([Kelvin.digitsPackage, "\(vision)", "--head", "\(vision)/Heads/yolov8.json"], 64, "--head is for detectors"),
+    ([Kelvin.digitsPackage, "\(vision)", "--envelope", "phone"], 64, "add --governor"),
+    ([Kelvin.digitsPackage, "\(vision)/scene.png", "\(vision)/scene.png"], 64, "quote the pattern"),
+    ([Kelvin.digitsPackage, "\(vision)", "--frame", "3"], 64, "kelvin help stream"),
     ([Kelvin.digitsPackage, "\(vision)", "--max-watts", "5"], 64, "--governor"),
+    ([Kelvin.digitsPackage, "\(vision)", "--governor"], 64, "--governor needs --live"),
     (
       [Kelvin.digitsPackage, "\(vision)", "--governor", "--simulate-heat", "phone", "--heat-speed", "0"], 64,
       "expected 1 to 600"

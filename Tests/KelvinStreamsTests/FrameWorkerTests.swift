@@ -18,9 +18,14 @@ struct FrameWorkerTests {
       var delivered: [(number: Int, start: Double, isLate: Bool, failed: Bool)] = []
       var ends: [(any Error)?] = []
       var running = 0
+      var isDelivering = false
     }
     let record = Mutex(Record())
     let clock = VirtualClock()
+    /// The most frames that may be answered at the same time.
+    let lanes: Int
+
+    init(lanes: Int = 1) { self.lanes = lanes }
 
     /// Runs a job that was started and has not run; false where there is none.
     func runOne() -> Bool {
@@ -40,25 +45,36 @@ struct FrameWorkerTests {
             record.running += 1
             return record.running
           }
-          #expect(others == 1, "one worker answers")
+          #expect(others <= self.lanes, "as many frames at the same time as there are lanes")
           defer { self.record.withLock { $0.running -= 1 } }
           return try answer(payload)
         },
         deliver: { outcome in
           self.record.withLock {
+            #expect(!$0.isDelivering, "one delivery at a time")
+            $0.isDelivering = true
             $0.delivered.append(
               (outcome.number, outcome.start, outcome.isLate, (try? outcome.result.get()) == nil))
           }
         },
-        isFatal: { $0 is Lost }, adjust: { _ in adjust() },
+        isFatal: { error in
+          self.record.withLock { $0.isDelivering = false }
+          return error is Lost
+        },
+        adjust: { outcome in
+          if case .success = outcome.result { self.record.withLock { $0.isDelivering = false } }
+          return adjust()
+        },
         end: { error in self.record.withLock { $0.ends.append(error) } })
     }
   }
 
-  @Test("every interleaving delivers each frame once and in order")
-  func interleavings() throws {
+  @Test("every interleaving delivers each frame once and in order", arguments: [[], [1, 2], [4, 1]])
+  func interleavings(lanes: [Int]) throws {
+    let most = lanes.max() ?? 1
+    let overtaken = Atomic(0)
     for seed in UInt64(1)...400 {
-      let stage = Stage()
+      let stage = Stage(lanes: most)
       let random = Mutex(SeededGenerator(seed: seed))
       @Sendable func chance(_ share: Double) -> Bool { random.withLock { $0.unit() < share } }
       @Sendable func below(_ count: Int) -> Int { random.withLock { $0.index(below: count) } }
@@ -73,6 +89,8 @@ struct FrameWorkerTests {
             stage.clock.advance(by: 0.01)
             push()
           }
+          // A frame that is begun now ends before this one.
+          if most > 1, chance(0.5), stage.runOne() { overtaken.add(1, ordering: .relaxed) }
           stage.clock.advance(by: 0.04 * Double(below(3)))
           if ending, chance(0.02) { reference.withLock { $0 }?.end() }
           if chance(0.1) { throw Refused() }
@@ -80,14 +98,16 @@ struct FrameWorkerTests {
           return payload
         })
       let worker = FrameWorker<Int, Int>(
-        setting: .init(queue: 1 + below(3)), deadline: chance(0.5) ? 0.1 : nil, clock: stage.clock, callbacks)
+        setting: .init(queue: 1 + below(3)), deadline: chance(0.5) ? 0.1 : nil, lanes: lanes, clock: stage.clock,
+        callbacks)
       reference.withLock { $0 = worker }
       defer { reference.withLock { $0 = nil } }
       for _ in 0..<200 {
         stage.clock.advance(by: 0.02)
         if chance(0.6) { push() } else { _ = stage.runOne() }
         check(worker, seed)
-        #expect(stage.record.withLock { $0.jobs.count } <= 1, "seed \(seed): one job at a time")
+        #expect(stage.record.withLock { $0.jobs.count } <= most, "seed \(seed): no more jobs than lanes")
+        #expect(worker.tally.inService <= 2 * most - 1, "seed \(seed)")
       }
       worker.finish()
       while stage.runOne() {}
@@ -104,6 +124,7 @@ struct FrameWorkerTests {
         #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 }, "seed \(seed)")
       }
     }
+    #expect(most == 1 || overtaken.load(ordering: .relaxed) > 1000, "frames were answered at the same time")
   }
 
   private func check(_ worker: FrameWorker<Int, Int>, _ seed: UInt64) {

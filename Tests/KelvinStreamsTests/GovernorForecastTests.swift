@@ -153,6 +153,9 @@ struct GovernorForecastTests {
     machine.run(for: 600)
     #expect(machine.governor.setting.rate == 1)
     let back = try #require(machine.actions.last { $0.isReturn })
+    #expect(
+      back.cause.contains(" of the limit and is expected to stay below it; expected: 30.0 instead of "), "\(back)")
+    #expect(back.cause.hasSuffix(" W more"), "\(back)")
     #expect(back.at > 900 && back.at <= 1100, "\(back)")
     #expect(machine.actions.allSatisfy { !$0.isReturn || $0.at > 900 })
   }
@@ -164,7 +167,7 @@ struct GovernorForecastTests {
     let first = try #require(machine.actions.first)
     #expect(first.setting.rate < 1 && !first.isReturn)
     let form =
-      /[0-9.]+ % of the frames: headroom 0\.9[0-9] would pass 0\.9[0-9] within 30\.0 s: answers 2[0-9]\.[0-9] instead of 30\.0 frames\/s, draws 1\.[0-9]+ W instead of 1\.20 W/
+      /[0-9.]+ % of the frames: heat is 0\.9[0-9] of the limit and would pass 0\.9[0-9] within 30\.0 s; expected: 2[0-9]\.[0-9] instead of 30\.0 frames\/s, 0\.[0-9]+ W less/
     #expect(first.text.wholeMatch(of: form) != nil, "\(first.text)")
   }
 
@@ -213,7 +216,7 @@ struct GovernorForecastTests {
       now += 1
       let lowered = machine.governor.update(report(events: 2))
       let action = try #require(lowered)
-      #expect(action.setting.rate == 0.75 && action.cause.hasPrefix("serious, headroom 0."))
+      #expect(action.setting.rate == 0.75 && action.cause.hasPrefix("serious, heat is 0."))
       let began = now
       while machine.governor.setting.rate < 1, now < began + 2000 {
         now += 1

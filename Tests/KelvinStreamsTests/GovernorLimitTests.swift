@@ -141,11 +141,66 @@ struct GovernorLimitTests {
     }
   }
 
+  private func step(at now: Double) -> GovernorAction {
+    GovernorAction(
+      at: now, measure: .rate(0.5), setting: .init(rate: 0.5), isReturn: false, what: "50 % of the frames", cause: "")
+  }
+
+  @Test("with fast heat, the effect of a step is measured in seconds of the heat")
+  func fastEffect() throws {
+    var meter = StepMeter(speed: 60)
+    var effect: StepEffect?
+    // A frame at 30 frames/s takes two seconds of the heat; the step halves the rate.
+    for frame in 0..<60 {
+      let now = Double(2 * frame)
+      if now == 40 { #expect(meter.begin(step(at: now)) == nil) }
+      if now <= 40 || frame.isMultiple(of: 2) { meter.add(answerAt: now, latency: 0.02) }
+      meter.add(report(now, watts: 5, headroom: now / 600))
+      effect = effect ?? meter.due(at: now)?.1
+    }
+    guard case .measured(let before, let after) = try #require(effect) else {
+      return #expect(Bool(false), "\(effect!)")
+    }
+    #expect(abs((before.rate ?? 0) - 30) < 7 && abs((after.rate ?? 0) - 15) < 4, "\(before), \(after)")
+    #expect(abs((after.headroomPerMinute ?? 0) - 0.1) < 1e-6)
+    #expect(meter.finish(at: 200) == nil, "it is told once")
+  }
+
+  @Test("a step without enough answers after it says so, and why")
+  func unmeasured() throws {
+    var meter = StepMeter(speed: 60)
+    for second in 0...20 { meter.add(answerAt: Double(second), latency: 0.02) }
+    #expect(meter.begin(step(at: 20)) == nil)
+    #expect(meter.due(at: 40) == nil, "no answer came since")
+    let next = meter.begin(step(at: 32))
+    let first = try #require(next)
+    #expect(first.0.at == 20 && first.1 == .unmeasured(reason: "the next step came after 200 ms"), "\(first.1)")
+    let end = meter.finish(at: 38)
+    let last = try #require(end)
+    #expect(last.0.at == 32 && last.1 == .unmeasured(reason: "no answers came before the step"), "\(last.1)")
+    #expect(meter.finish(at: 38) == nil)
+  }
+
+  @Test("a step at the end of a stream is measured if enough answers follow it")
+  func effectAtEnd() throws {
+    for (seconds, isMeasured) in [(2, false), (6, true)] {
+      var meter = StepMeter()
+      for frame in 0..<(10 + seconds) * 30 {
+        let now = Double(frame) / 30
+        if now == 10 { #expect(meter.begin(step(at: now)) == nil) }
+        meter.add(answerAt: now, latency: 0.02)
+      }
+      let last = meter.finish(at: Double(10 + seconds))
+      let effect = try #require(last).1
+      #expect(effect.isMeasured == isMeasured, "\(effect)")
+      if !isMeasured { #expect(effect.text == "the stream ended after 2.00 s") }
+    }
+  }
+
   @Test("the effect of a step is what the seconds before and after it show")
   func effect() throws {
     var meter = StepMeter()
-    let action = GovernorAction(
-      at: 20, measure: .rate(0.5), setting: .init(rate: 0.5), isReturn: false, what: "50 % of the frames", cause: "")
+    let action = step(at: 20)
     var effect: StepEffect?
     for frame in 0..<1200 {
       let now = Double(frame) / 30
@@ -157,12 +212,14 @@ struct GovernorLimitTests {
       effect = effect ?? meter.due(at: now)?.1
     }
     let found = try #require(effect)
-    #expect(abs(found.before.rate - 30) < 0.5 && abs(found.after.rate - 15) < 0.5, "\(found)")
-    #expect(found.before.latency == 0.05 && found.after.latency == 0.02)
-    #expect(found.before.watts == 8 && found.after.watts == 5)
-    #expect(abs((found.before.headroomPerMinute ?? 0) - 0.1) < 1e-6 && found.after.headroomPerMinute == 0)
+    guard case .measured(let before, let after) = found else { return #expect(Bool(false), "\(found)") }
+    #expect(abs((before.rate ?? 0) - 30) < 0.5 && abs((after.rate ?? 0) - 15) < 0.5, "\(found)")
+    #expect(before.latency == 0.05 && after.latency == 0.02)
+    #expect(before.watts == 8 && after.watts == 5)
+    #expect(abs((before.headroomPerMinute ?? 0) - 0.1) < 1e-6 && after.headroomPerMinute == 0)
     #expect(
-      found.text.contains("50.0 ms to 20.0 ms each, 8.00 to 5.00 W, headroom +0.100 to +0.000 a minute"),
+      found.text.contains(
+        "50.0 ms to 20.0 ms each, machine 8.00 to 5.00 W, heat +0.100 to +0.000 of the limit a minute"),
       "\(found.text)")
   }
 }

@@ -52,9 +52,9 @@ struct GovernorTests {
     feed(41...170, .nominal)
     #expect(
       told == [
-        "15 plan 'cpu-only' instead of 'all': fair, headroom 0.78, at the limit in 42.0 s",
-        "25 only the newest frame waits: serious, headroom 0.92",
-        "35 75 % of the frames: serious, headroom 0.92",
+        "15 plan 'cpu-only' instead of 'all': fair, heat is 0.78 of the limit and would reach it in 42.0 s",
+        "25 only the newest frame waits: serious, heat is 0.92 of the limit",
+        "35 75 % of the frames: serious, heat is 0.92 of the limit",
         "101 100 % of the frames: nominal for 60.0 s",
         "162 2 frames may wait: nominal for 60.0 s",
       ])
@@ -179,7 +179,7 @@ struct GovernorTests {
     var trace = Trace()
     if let action = governor.update(report(3, .serious)) { trace.record(action) }
     #expect(trace.marks.first?.name == "governor: plan 'cpu-only' instead of 'all'")
-    #expect(trace.marks.first?.details == ["cause": "serious, headroom 0.92"])
+    #expect(trace.marks.first?.details == ["cause": "serious, heat is 0.92 of the limit"])
     #expect(trace.counters.first?.values == ["plan": 1, "rate": 1, "queue": 1])
   }
 

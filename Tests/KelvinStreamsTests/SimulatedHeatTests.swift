@@ -63,12 +63,12 @@ struct SimulatedHeatTests {
     scene.run(until: 18)
     #expect(
       scene.told == [
-        "86 plan '1 CPU thread' instead of 'as planned': headroom 0.90 would pass 0.99 within 30.0 s: answers 30.0 frames/s, draws 3.00 W instead of 3.90 W",
-        "181 93.5 % of the frames: headroom 0.96 would pass 0.99 within 30.0 s: answers 28.1 instead of 30.0 frames/s, draws 2.81 W instead of 3.00 W",
-        "194 87.5 % of the frames: headroom 0.97 would pass 0.98 within 30.0 s: answers 26.3 instead of 28.1 frames/s, draws 2.63 W instead of 2.81 W",
-        "239 83.5 % of the frames: headroom 0.97 would pass 0.98 within 30.0 s: answers 25.0 instead of 26.3 frames/s, draws 2.51 W instead of 2.63 W",
-        "249 80 % of the frames: headroom 0.97 would pass 0.97 within 30.0 s: answers 24.0 instead of 25.0 frames/s, draws 2.40 W instead of 2.51 W",
-        "311 82.5 % of the frames: headroom 0.93, lasts; 61.0 s after a step: answers 24.8 instead of 24.0 frames/s, draws 2.47 W instead of 2.40 W",
+        "86 plan '1 CPU thread' instead of 'as planned': heat is 0.90 of the limit and would pass 0.99 within 30.0 s; expected: 30.0 frames/s, 0.900 W less",
+        "181 93.5 % of the frames: heat is 0.96 of the limit and would pass 0.99 within 30.0 s; expected: 28.1 instead of 30.0 frames/s, 0.195 W less",
+        "194 87.5 % of the frames: heat is 0.97 of the limit and would pass 0.98 within 30.0 s; expected: 26.3 instead of 28.1 frames/s, 0.180 W less",
+        "239 83.5 % of the frames: heat is 0.97 of the limit and would pass 0.98 within 30.0 s; expected: 25.0 instead of 26.3 frames/s, 0.120 W less",
+        "249 80 % of the frames: heat is 0.97 of the limit; above 0.97, short peaks would reach the limit; expected: 24.0 instead of 25.0 frames/s, 0.105 W less",
+        "311 82.5 % of the frames: heat is 0.93 of the limit and is expected to stay below it; expected: 24.8 instead of 24.0 frames/s, 0.075 W more",
       ])
   }
 

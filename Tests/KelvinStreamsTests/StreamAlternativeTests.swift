@@ -53,7 +53,7 @@ struct StreamAlternativeTests {
     let phone = try ThermalEnvelope(named: "phone")
     let began = clock.now()
     let trial = try StreamTrial(
-      try ways(context, "cpu"), in: context, inputs: chainInputs, framesPerSecond: 30, cores: 4, on: phone,
+      try ways(context, "cpu"), in: context, inputs: { _ in chainInputs }, framesPerSecond: 30, cores: 4, on: phone,
       clock: clock,
       compile: { try context.compile($0.solution, precision: $0.precision, threads: $0.threads) })
     #expect(clock.now() - began > 4.0 / 30 * 4)
@@ -72,7 +72,8 @@ struct StreamAlternativeTests {
   func metered() throws {
     let context = try context()
     let trial = try StreamTrial(
-      try ways(context, "cpu"), in: context, inputs: chainInputs, cores: 4, on: try ThermalEnvelope(named: "phone"),
+      try ways(context, "cpu"), in: context, inputs: { _ in chainInputs }, cores: 4,
+      on: try ThermalEnvelope(named: "phone"),
       clock: clock,
       meter: { _, work in
         try work()
@@ -94,7 +95,8 @@ struct StreamAlternativeTests {
     let context = try context()
     var calls = 0
     let trial = try StreamTrial(
-      try ways(context, "cpu"), in: context, inputs: chainInputs, cores: 4, on: try ThermalEnvelope(named: "phone"),
+      try ways(context, "cpu"), in: context, inputs: { _ in chainInputs }, cores: 4,
+      on: try ThermalEnvelope(named: "phone"),
       clock: clock,
       meter: { _, work in
         try work()

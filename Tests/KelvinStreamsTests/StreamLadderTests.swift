@@ -5,6 +5,17 @@ import Testing
 
 @Suite("Stream ladder")
 struct StreamLadderTests {
+  @Test("a deadline that no plan meets is told with the fastest plan's time")
+  func unmetDeadline() throws {
+    let plans = [
+      StreamPlan(label: "a", secondsPerFrame: 0.02, joulesPerFrame: 0.2),
+      StreamPlan(label: "b", secondsPerFrame: 0.0128, joulesPerFrame: 0.1),
+    ]
+    let ladder = try StreamLadder(choosingAmong: plans, framesPerSecond: 30, deadline: 0.01)
+    #expect(ladder.remark(deadline: 0.01) == "no plan answers within 10.0 ms; the fastest takes 12.8 ms")
+    #expect(ladder.remark(deadline: 0.015) == nil && ladder.remark(deadline: nil) == nil)
+  }
+
   private func plan(_ label: String, _ milliseconds: Double, _ millijoules: Double, _ remark: String = "") -> StreamPlan
   {
     StreamPlan(label: label, secondsPerFrame: milliseconds / 1e3, joulesPerFrame: millijoules / 1e3, remark: remark)

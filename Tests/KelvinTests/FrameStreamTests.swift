@@ -172,7 +172,7 @@ import Testing
       stream.finish()
     }
     let action = try #require(await iterator.next())
-    #expect(action.cause.contains("headroom") && action.cause.contains(" W"), "\(action)")
+    #expect(action.cause.contains("heat is") && action.cause.contains(" W"), "\(action)")
     pushing.cancel()
     await pushing.value
   }

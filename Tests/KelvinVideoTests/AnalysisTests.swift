@@ -1,7 +1,10 @@
 import FoundationEssentials
 import Kelvin
+import KelvinEngine
+import KelvinGraph
 import KelvinImages
 import KelvinMeasuring
+import KelvinRuntime
 import KelvinVideo
 import KelvinVision
 import Synchronization
@@ -57,6 +60,129 @@ struct AnalysisTests {
       count += 1
     }
     #expect(count == 6)
+  }
+
+  @Test("more senders than threads wait without keeping each other from being answered", .timeLimit(.minutes(1)))
+  func senders() async throws {
+    let request = try ClassificationRequest(model: try Self.model())
+    try await withThrowingTaskGroup(of: Int.self) { group in
+      for _ in 0..<80 {
+        group.addTask {
+          let stream = try await FrameStream(request, options: .init(queue: 1, buffer: 16))
+          for number in 0..<4 { #expect(await stream.send(try Self.image(number))) }
+          stream.finish()
+          var count = 0
+          for try await _ in stream.answers { count += 1 }
+          return count
+        }
+      }
+      for try await count in group { #expect(count == 4) }
+    }
+  }
+
+  @Test("a sender that is cancelled while it waits gives up, and its place is not lost")
+  func cancelledSender() async throws {
+    let request = try ClassificationRequest(model: try Self.model())
+    let stream = try await FrameStream(request, options: .init(queue: 1, buffer: 64))
+    let sender = Task {
+      var sent = 0
+      while await stream.send(try Self.image(sent)) { sent += 1 }
+      return sent
+    }
+    let fourth = AsyncStream.makeStream(of: Void.self)
+    let reader = Task {
+      for try await answer in stream.answers where answer.number >= 3 { fourth.continuation.finish() }
+    }
+    for await _ in fourth.stream {}
+    sender.cancel()
+    let sent = try await sender.value
+    for number in 0..<4 { #expect(await stream.send(try Self.image(number))) }
+    stream.finish()
+    try await reader.value
+    #expect(stream.counts.pushed == sent + 4 && stream.counts.answered == sent + 4 && stream.counts.dropped == 0)
+  }
+
+  @Test("a file is answered with several frames at a time, in order, if that is measured to bring more")
+  func framesAtOnce() async throws {
+    let folder = TemporaryFolder()
+    try Self.write(0..<100, to: folder)
+    var configuration = ModelConfiguration(computeUnits: .cpuOnly)
+    configuration.usesCache = false
+    configuration.threadCount = 2
+    let url = URL(filePath: "\(SharedFiles.projectRoot)/Examples/Digits/Digits.mlpackage")
+    let model = try Model(contentsOf: url, configuration: configuration)
+    let request = try VideoRequest(model: model)
+    let analysis = try await VideoAnalysis(request, of: [try VideoSource(folder.path)])
+    #expect(analysis.settings == ["as planned", "2 frames at a time"])
+    let answers = Answers()
+    let actions = Mutex<[FrameStreamAction]>([])
+    _ = try await analysis.run(onAction: { action in actions.withLock { $0.append(action) } }) { answers.add($0) }
+    #expect(answers.frames(of: 0) == Array(0..<100))
+    #expect(Set(answers.all.map(\.setting)) == ["as planned", "2 frames at a time"], "both are tried")
+    for answer in answers.all {
+      guard case .classes(let expected) = try await request.perform(on: try Self.image(answer.frame)),
+        case .classes(let classes) = try answer.result.get()
+      else { throw Fault() }
+      #expect(classes.first?.identifier == expected.first?.identifier)
+    }
+    let outcome = try #require(actions.withLock { $0 }.first)
+    #expect(actions.withLock { $0 }.count == 1)
+    #expect(outcome.change.hasSuffix("at a time") && outcome.cause.hasPrefix("measured "))
+
+    let governed = VideoAnalysis.Options(stream: .init(isGoverned: true, mostFramesAtOnce: 2))
+    await #expect(throws: ModelError.self) {
+      _ = try await VideoAnalysis(request, of: [try VideoSource(folder.path)], options: governed)
+    }
+    let single = VideoAnalysis.Options(stream: .init(mostFramesAtOnce: 1))
+    let one = try await VideoAnalysis(request, of: [try VideoSource(folder.path)], options: single)
+    #expect(one.settings == ["as planned"])
+  }
+
+  /// A model for images of 32, 48 or 64 pixels.
+  private static func flexibleModel() throws -> Model {
+    var configuration = ModelConfiguration(computeUnits: .cpuOnly)
+    configuration.usesCache = false
+    return try Model(
+      contentsOf: URL(filePath: "\(SharedFiles.projectRoot)/Tests/Vision/flexible.mlmodel"),
+      configuration: configuration)
+  }
+
+  @Test("a governor may give a flexible model smaller images, and a model of one size keeps its size")
+  func smallerInput() async throws {
+    let folder = TemporaryFolder()
+    for number in 0..<3 {
+      let bytes = (0..<64 * 64).flatMap { pixel -> [UInt8] in [200, UInt8(pixel % 64), UInt8(number)] }
+      let image = try PixelBuffer(width: 64, height: 64, format: .rgb8, bytes: bytes)
+      try Data(try ImageCodec.encode(image, as: .png, name: "image")).write(
+        to: URL(filePath: "\(folder.path)/\(number).png"))
+    }
+    let model = try Self.flexibleModel()
+    let governed = VideoAnalysis.Options(
+      stream: .init(isGoverned: true, simulatedHeat: .init(envelope: "phone", speed: 60)))
+    let analysis = try await VideoAnalysis(
+      try VideoRequest(model: model), of: [try VideoSource(folder.path)], options: governed)
+    #expect(analysis.settings.contains { $0.hasPrefix("input 32 x 32") }, "\(analysis.settings)")
+    let fixed = try await VideoAnalysis(
+      try VideoRequest(model: try Self.model()), of: [try VideoSource(folder.path)], options: governed)
+    #expect(!fixed.settings.contains { $0.contains("input") }, "\(fixed.settings)")
+    // The outputs of a model may have other sizes for other images.
+    let plain = try await FrameStream(model, options: governed.stream)
+    #expect(!plain.settings.contains { $0.contains("input") }, "\(plain.settings)")
+  }
+
+  @Test("a request up to a size sees the whole image in that size")
+  func limitedRequest() throws {
+    let bytes = (0..<64 * 64).flatMap { pixel -> [UInt8] in [pixel % 64 < 32 ? 250 : 10, UInt8(pixel % 64), 60] }
+    let image = try PixelBuffer(width: 64, height: 64, format: .rgb8, bytes: bytes)
+    let request = try ClassificationRequest(model: try Self.flexibleModel())
+    let whole = try request.result(of: image, orientation: .up, nil)
+    #expect(request.model.predictor.specializationCounts.compilations == 0)
+    let limited = request.running(request.model.predictor, upTo: .init(width: 48, height: 48))
+    let small = try limited.result(of: image, orientation: .up, nil)
+    #expect(request.model.predictor.specializationCounts.compilations == 1, "48 x 48 is another size of the graph")
+    #expect(small.map(\.identifier) == whole.map(\.identifier))
+    for (a, b) in zip(small, whole) { #expect(abs(a.confidence - b.confidence) < 0.02) }
+    #expect(try request.result(of: image, orientation: .up, nil) == whole)
   }
 
   @Test("streams that share a request are answered in turns, each in its order")
@@ -136,6 +262,22 @@ struct AnalysisTests {
     #expect(text.contains("9 frames, 9 answered"))
   }
 
+  @Test("no frame of a file is left out for a deadline, which counts from the beginning of its prediction")
+  func deadlineOfAFile() async throws {
+    let folder = TemporaryFolder()
+    try Self.write(0..<20, to: folder)
+    let request = try VideoRequest(model: try Self.model())
+    for (deadline, isLate) in [(Duration.nanoseconds(1), true), (.seconds(60), false)] {
+      let answers = Answers()
+      let analysis = try await VideoAnalysis(
+        request, of: [try VideoSource(folder.path)], options: .init(stream: .init(queue: 8, deadline: deadline)))
+      let outcomes = try await analysis.run { answers.add($0) }
+      #expect(answers.frames(of: 0) == Array(0..<20) && outcomes[0].counts.tooLate == 0)
+      #expect(answers.all.allSatisfy { $0.isLate == isLate && $0.latency == $0.service })
+      #expect(analysis.record.text(width: 80).contains("20 answered after the deadline") == isLate)
+    }
+  }
+
   @Test("a limit of frames ends each source after so many answers")
   func frameLimit() async throws {
     let folder = TemporaryFolder()
@@ -190,7 +332,9 @@ struct AnalysisTests {
     struct Document: Decodable {
       struct Source: Decodable {
         struct Latency: Decodable { var median, p95, longest: Double }
+        struct Seen: Decodable { var identifier: String, frames: Int }
         var answered, frames, dropped: Int
+        var seen: [Seen]
         var latency: Latency
       }
       var format: String
@@ -199,6 +343,8 @@ struct AnalysisTests {
     let document = try JSONDecoder().decode(Document.self, from: try analysis.record.json())
     let source = try #require(document.sources.first)
     #expect(document.format == "kelvin-stream" && source.answered == 5 && source.frames == 5 && source.dropped == 0)
+    #expect(
+      source.seen.reduce(0) { $0 + $1.frames } == 5 && Set(source.seen.map(\.identifier)).count == source.seen.count)
     #expect(source.latency.median > 0 && source.latency.median <= source.latency.longest * 1.01)
     #expect(try analysis.htmlReport().contains("Digits.mlpackage"))
   }

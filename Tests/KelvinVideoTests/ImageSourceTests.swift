@@ -30,16 +30,35 @@ struct ImageSourceTests {
     #expect(source.remarks.isEmpty)
   }
 
+  @Test func repeatedImagesContinueTheirNumbersAndTimes() throws {
+    for level in 1...3 { try write("\(level).png", width: 4, height: 3, level: UInt8(level)) }
+    var options = VideoSource.Options()
+    options.imagesPerSecond = 10
+    options.repeats = true
+    let source = try VideoSource(folder.path, options: options)
+    #expect(source.facts.frameCount == nil && source.facts.duration == nil)
+    let frames = try (0..<8).map { _ in try #require(try source.next()) }
+    #expect(frames.map { $0.image.bytes[0] } == [1, 2, 3, 1, 2, 3, 1, 2])
+    #expect(frames.map(\.number) == Array(0..<8))
+    for (number, frame) in frames.enumerated() {
+      let difference = frame.time - .milliseconds(100 * number)
+      #expect(difference < .microseconds(1) && difference > .microseconds(-1), "\(frame.time)")
+    }
+    source.cancel()
+    #expect(try source.next() == nil)
+  }
+
   @Test func patternGivesTheMatchingImagesAndLeavesOutDamagedOnes() throws {
     try write("x1.png", width: 4, height: 3, level: 1)
     folder.write("not a PNG", "x2.png")
     try write("x3.png", width: 6, height: 3, level: 3)
+    try write("x4.png", width: 7, height: 3, level: 3)
     try write("y.png", width: 4, height: 3, level: 4)
     let source = try VideoSource("\(folder.path)/x*.png")
     let frames = try Clips.frames(source)
-    #expect(frames.map(\.number) == [0, 2] && frames.map { $0.image.width } == [4, 6])
+    #expect(frames.map(\.number) == [0, 2, 3] && frames.map { $0.image.width } == [4, 6, 7])
     #expect(
-      source.remarks.contains { $0.contains("x2.png") } && source.remarks.contains { $0.contains("several sizes") })
+      source.remarks.contains { $0.contains("x2.png") } && source.remarks.count { $0.contains("several sizes") } == 1)
   }
 
   @Test func orientationIsThatOfTheFile() throws {

@@ -20,6 +20,17 @@ struct VideoFileTests {
     }
   }
 
+  @Test func timesThatBeginAgainAreContinuedWithARemark() throws {
+    let part = Clips.make(folder, "part.ts", Clips.source("testsrc2=s=64x48:r=25:d=3"), "-c:v mpeg2video -g 10")
+    let bytes = TemporaryFolder.read(part)
+    let source = try VideoSource(folder.write(bytes + bytes, "joined.ts"))
+    let times = try Clips.frames(source).map(\.time)
+    #expect(times.count == 150)
+    let steps = zip(times.dropFirst(), times).map { $0 - $1 }
+    #expect(steps.allSatisfy { $0 > .milliseconds(39) && $0 < .milliseconds(41) }, "\(steps)")
+    #expect(source.remarks.contains { $0.contains("begin again at frame 75") }, "\(source.remarks)")
+  }
+
   private func expectFfprobesTimes(_ path: String) throws {
     let source = try VideoSource(path)
     var (times, numbers): ([Duration], [Int]) = ([], [])

@@ -209,6 +209,7 @@ import Testing
     let plain = try await model("yolov8")
     let error = #expect(throws: VisionError.self) { try DetectionRequest(model: plain, normalization: .unit) }
     #expect(error?.description.contains("describe its head") == true)
+    #expect(error?.description.contains("looks like the family yolov8") == true)
   }
 
   /// Expected boxes: ONNX Runtime 1.31.1 on Pillow's bilinear resampling, suppressed by NumPy; which samples differently.

@@ -1,5 +1,5 @@
-"""Writes this folder's models: segmenter.mlpackage, wide_segmenter.mlpackage, wide_detector.mlpackage, detector.mlmodel and
-thresholds.mlmodel (coremltools), segmenter.onnx, segmenter_forms.onnx and means.onnx (onnx).
+"""Writes this folder's models: segmenter.mlpackage, wide_segmenter.mlpackage, wide_detector.mlpackage, detector.mlmodel,
+thresholds.mlmodel and flexible.mlmodel (coremltools), segmenter.onnx, segmenter_forms.onnx and means.onnx (onnx).
 
 coremltools and onnx want different versions of protobuf: run it once in an environment of each; what is not installed is
 left as it is. scene.py says what the models compute.
@@ -234,6 +234,33 @@ def coreml_classifier():
     ct.utils.save_spec(pipeline, str(HERE / "thresholds.mlmodel"))
 
 
+def coreml_flexible():
+    """A classifier of images of 32, 48 or 64 pixels, by which of red, green and blue they have most of. Its time follows from
+    the size: it computes the means from 32 maps."""
+    import coremltools as ct
+    from coremltools.models import datatypes
+    from coremltools.models.neural_network import NeuralNetworkBuilder, flexible_shape_utils
+
+    maps = 32
+    # Each map is one colour, and the second convolution adds the maps of a colour again.
+    first = np.zeros((3, 3, 3, maps), np.float32)
+    second = np.zeros((3, 3, maps, 3), np.float32)
+    for index in range(maps):
+        first[1, 1, index % 3, index] = 1
+        second[1, 1, index, index % 3] = 1 / (maps // 3 + (index % 3 < maps % 3))
+    builder = NeuralNetworkBuilder(
+        [("image", datatypes.Array(3, 64, 64))], [("shares", datatypes.Array(3))], mode="classifier")
+    builder.add_convolution("spread", 3, maps, 3, 3, 1, 1, "same", 1, first, None, False, input_name="image", output_name="maps")
+    builder.add_convolution("gather", maps, 3, 3, 3, 1, 1, "same", 1, second, None, False, input_name="maps", output_name="sums")
+    builder.add_pooling("means", 1, 1, 1, 1, "AVERAGE", "VALID", "sums", "means", is_global=True)
+    builder.add_softmax("shares", "means", "shares")
+    builder.set_class_labels(["red", "green", "blue"], prediction_blob="shares")
+    builder.set_pre_processing_parameters(image_input_names=["image"], is_bgr=False, image_scale=1 / 64)
+    sizes = [flexible_shape_utils.NeuralNetworkImageSize(side, side) for side in (32, 48)]
+    flexible_shape_utils.add_enumerated_image_sizes(builder.spec, "image", sizes=sizes)
+    ct.utils.save_spec(builder.spec, str(HERE / "flexible.mlmodel"))
+
+
 if __name__ == "__main__":
     if "onnx" in sys.argv:
         onnx_segmenters()
@@ -243,3 +270,4 @@ if __name__ == "__main__":
         coreml_wide()
         coreml_detector()
         coreml_classifier()
+        coreml_flexible()

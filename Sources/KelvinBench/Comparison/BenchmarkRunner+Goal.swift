@@ -46,7 +46,8 @@ extension BenchmarkRunner {
     (variant.label, variant.change, variant.solution) = ("made to last", .plan, lasting.solution)
     variant.shares = lasting.deviceShares(lasting.solution)
     let trial = try StreamTrial(
-      [quick, variant], in: context, inputs: subject.inputs[0], framesPerSecond: workload.framesPerSecond, cores: cores,
+      [quick, variant], in: context, inputs: { _ in subject.inputs[0] }, framesPerSecond: workload.framesPerSecond,
+      cores: cores,
       on: heatEnvelope, clock: clock,
       cancellation: options.cancellation,
       compile: { try context.compile($0.solution, precision: $0.precision, threads: $0.threads) })

@@ -27,7 +27,7 @@ extension BenchmarkRunner {
       counters: EnergyCounters(files: files), envelope: envelope, cores: machine.logicalCores, idle: idlePower,
       clock: clock)
     let trial = try StreamTrial(
-      ways, in: context, inputs: subject.inputs[0], framesPerSecond: workload.framesPerSecond,
+      ways, in: context, inputs: { _ in subject.inputs[0] }, framesPerSecond: workload.framesPerSecond,
       cores: machine.logicalCores, on: envelope, clock: clock,
       cancellation: options.cancellation,
       meter: { devices, work in

@@ -23,8 +23,8 @@ struct BenchCommand: ParsableCommand, ModelCommand {
       The frames of a video, decoding included:
         kelvin bench model.onnx --workload stream --source clip.mp4
       The same for an hour on a board without a fan:
-        kelvin bench model.onnx --workload stream --fps 30 --duration 3600
-        --governor --simulate fanless-board
+        kelvin bench model.onnx --workload stream --fps 30 --duration 3600 \\
+          --governor --simulate fanless-board
       The most inferences per second:
         kelvin bench model.onnx --workload throughput --units cpu,vulkan:0
       An envelope of this board, for --envelope and --simulate:

@@ -18,15 +18,21 @@ struct StreamCommand: ParsableCommand, ModelCommand {
       Every frame of a file is answered, in order. A camera or an rtsp source is live: frames that the model has no \
       time for are dropped, and so are those of a file with --live.
 
-      Ctrl-C ends the command with the answers so far and exit status 130; a second Ctrl-C stops at once.
+      Ctrl-C ends the command with the answers so far and exit status 130; a second Ctrl-C stops at once. Other exit \
+      statuses: 64 for a wrong option, 65 for a source that cannot be read, is silent or ends early, 69 for a lost \
+      device, 70 without ffmpeg and for a full disk, 75 after --max-seconds or --max-memory.
 
       Objects with their tracks, and the video with boxes:
         kelvin stream detector.mlpackage clip.mp4 --track --save boxes.mp4
       A line of JSON for each frame of a camera:
         kelvin stream classifier.mlpackage /dev/video0 --format jsonl
-      The rate that a board without a fan sustains:
-        kelvin stream detector.mlpackage clip.mp4 --live --governor
-        --simulate-heat fanless-board --heat-speed 60 --report stream.html
+      The rate that a board without a fan sustains for an hour, at the speed of \
+      this machine, by playing a clip over and over for a minute:
+        kelvin stream detector.mlpackage clip.mp4 --live --loop --duration 60 \\
+          --governor --simulate-heat fanless-board --heat-speed 60
+      The same rate, by timing some frames of the clip:
+        kelvin bench detector.mlpackage --workload stream --source clip.mp4 \\
+          --governor --simulate fanless-board --duration 3600
       """)
 
   @Argument(help: .model, transform: ModelArgument.path)
@@ -46,19 +52,29 @@ struct StreamCommand: ParsableCommand, ModelCommand {
 
   /// The smallest confidence of an object without a track that is shown, with `--track`.
   private static let leastUntracked: Float = 0.5
+  /// The number of classes without `--top`.
+  private static let usualTop = 5
 
   func validate() throws {
     guard !sources.isEmpty else { throw ValidationError("name at least one source") }
     guard sources.filter({ $0 == "-" }).count <= 1 else {
       throw ValidationError("standard input can be one source only")
     }
-    guard task.top >= 1 else { throw ValidationError("--top must be at least 1, got \(task.top)") }
+    guard task.top.map({ $0 >= 1 }) ?? true else {
+      throw ValidationError("--top must be at least 1, got \(task.top ?? 0)")
+    }
     guard frames.frames.map({ $0 >= 1 }) ?? true else {
       throw ValidationError("--frames must be at least 1, got \(frames.frames ?? 0)")
     }
     guard frames.queue >= 1 else { throw ValidationError("--queue must be at least 1, got \(frames.queue)") }
     guard frames.fps.map({ $0 > 0 && $0 <= 1000 }) ?? true else {
       throw ValidationError("--fps must be above 0 and at most 1000, got \(frames.fps ?? 0)")
+    }
+    guard frames.framesAtOnce.map({ $0 >= 1 }) ?? true else {
+      throw ValidationError("--frames-at-once must be at least 1, got \(frames.framesAtOnce ?? 0)")
+    }
+    guard !limit.governor || (frames.framesAtOnce ?? 1) == 1 else {
+      throw ValidationError("--frames-at-once is not for --governor, which answers one frame at a time")
     }
     try output.validate(beside: results.format)
     try results.spreadsheet.validate(writesCSV: results.format == .csv, "--format csv")
@@ -70,6 +86,7 @@ struct StreamCommand: ParsableCommand, ModelCommand {
   }
 
   func run() throws {
+    let timeLimit = TimeLimit(WorkBudget.current)
     Interrupts.prepare()
     let configuration = try options.configuration(units: units.units)
     let parameters =
@@ -78,33 +95,51 @@ struct StreamCommand: ParsableCommand, ModelCommand {
     let head = try task.head.map { path in
       try recognizing { () throws(VisionError) in try DetectionHead(contentsOf: URL(filePath: path)) }
     }
-    let opened = try sources.map { try VideoSource($0, options: frames.sourceOptions) }
+    let (opened, absent) = try openedSources()
+    if frames.loop, let source = opened.first(where: { !$0.facts.canRepeat }) {
+      throw UsageError("--loop is for files and folders of images, and '\(source.facts.name)' is not one")
+    }
+    if limit.governor, !frames.live, let file = opened.first(where: { !$0.facts.isLive }) {
+      throw UsageError("--governor needs --live for '\(file.facts.name)': without a pace it has no rate to govern")
+    }
+    try checkFiles(opened)
     let model = try Model.loadWithProgress(self.model, configuration)
     let request = try request(model, head, classNames, parameters)
     request.remarks.forEach(Console.note)
+    // The files are completed when the reader of the lines has ended.
+    if results.report != nil || results.save.map({ $0 != "-" }) ?? false { Console.outlastReader() }
 
     let saver = try results.save.map { try VideoSaver($0, opened, request) }
     let printer = StreamPrinter(
-      results.format, request.kind, opened.map(\.facts.name), top: task.top,
+      results.format, request.kind, VideoRecord.distinct(opened.map(\.facts.name)), top: task.top ?? Self.usualTop,
       isDocument: output.json, isSafe: results.spreadsheet.csvSafe, isForMessages: results.save == "-")
     let shown = ShownObservations(task, follow, leastUntracked: Self.leastUntracked)
     let settings = analysisOptions(parameters)
+    let hasSummary = results.format == .table && !output.json
     let progress = Progress("streaming")
     defer { progress.finish() }
+    WorkBudget.enter(.predicting)
     let analysis: VideoAnalysis
     let outcomes: [VideoAnalysis.Outcome]
     do {
       (analysis, outcomes) = try Interrupts.cancelling {
         let analysis = try await VideoAnalysis(request, of: opened, options: settings)
+        analysis.remarks.forEach(Console.note)
         let display = LiveDisplay(progress, analysis)
+        let ending = timeLimit.end(analysis)
+        defer { ending?.cancel() }
         let outcomes = try await analysis.run(
-          onAction: { Console.note("at \(HumanReadable.seconds($0.time.inSeconds)) \($0)") },
-          onEffect: { Console.note("measured: \($0)") },
+          // The summary of a table lists the changes.
+          onAction: { if !hasSummary { Console.note($0.line) } },
+          onEffect: { if !hasSummary { Console.note($0.line) } },
           { answer in
             let kept = shown.kept(answer)
             try printer.add(answer, kept)
+            if Console.isOutputClosed { analysis.cancel() }
             // The saver keeps its error for the end, after the record.
-            do { try saver?.write(answer, kept) } catch is VideoError { analysis.cancel() }
+            do { if try saver?.write(answer, kept) == false { analysis.cancel() } } catch is VideoError {
+              analysis.cancel()
+            }
             display.update(answer)
           })
         return (analysis, outcomes)
@@ -112,22 +147,77 @@ struct StreamCommand: ParsableCommand, ModelCommand {
     } catch {
       // The frames that were answered stay in a playable file.
       saver?.abandon()
-      throw error
+      throw named(error)
     }
     progress.finish()
     let unsaved = saver.flatMap { saver in saver.finish() }
     model.remarks.forEach(Console.note)
     for outcome in outcomes { outcome.remarks.forEach(Console.note) }
-    if let report = results.report {
+    try printer.finish(analysis.record)
+    let unwritten = report(analysis)
+    try end(absent, outcomes.compactMap(\.error), [unsaved, unwritten], timeLimit)
+  }
+
+  /// Opens the sources. Of several, a server or a camera that is not there is left out.
+  ///
+  /// - Returns: the sources, and the errors of those that are left out.
+  private func openedSources() throws -> (sources: [VideoSource], errors: [VideoError]) {
+    var (opened, errors): ([VideoSource], [VideoError]) = ([], [])
+    for name in sources {
+      do throws(VideoError) { opened.append(try VideoSource(name, options: frames.sourceOptions)) } catch {
+        guard sources.count > 1, VideoSource.isServerOrCamera(name) else { throw error }
+        Console.error(error.description)
+        Console.note("'\(VideoSource.shownName(name))' is left out; the other sources go on")
+        errors.append(error)
+      }
+      guard opened.count(where: { $0.facts.kind == .images && $0.facts.frameCount == 1 }) <= 1 else {
+        throw UsageError(
+          "several sources are single images, which would be videos of one frame each; "
+            + "name their folder, or quote the pattern: 'frames/*.png'")
+      }
+    }
+    if opened.isEmpty, let first = errors.first { throw first }
+    if frames.fps != nil, let first = opened.first, !opened.contains(where: \.facts.kind.hasChosenRate) {
+      throw UsageError("--fps is for images and cameras, and '\(first.facts.name)' has a rate of its own")
+    }
+    return (opened, errors)
+  }
+
+  /// Checks the paths of the files that are written.
+  ///
+  /// - Throws: `UsageError`, `InputError`.
+  private func checkFiles(_ opened: [VideoSource]) throws {
+    var written = WrittenFiles()
+    if let save = results.save {
+      for path in try VideoSaver.files(save, opened) { written.add("--save", path, makesFolder: opened.count > 1) }
+    }
+    if let report = results.report { written.add("--report", report) }
+    let options = [("--head", task.head), ("--labels", task.labels), ("--parameters", follow.parameters)]
+    try written.check(
+      against: opened.flatMap(\.files).map { ("a source", $0) } + [("the model", model)]
+        + options.compactMap { option, path in path.map { ("the file of \(option)", $0) } })
+  }
+
+  /// Writes the page if one is requested.
+  ///
+  /// - Returns: the error of a page that is not written.
+  private func report(_ analysis: VideoAnalysis) -> (any Error)? {
+    guard let report = results.report else { return nil }
+    do {
       try LocalFile.write(try analysis.htmlReport().utf8, to: report)
       Console.note("the report is in '\(report)'")
-    }
-    try printer.finish(analysis.record)
-    try end(outcomes, unsaved)
+      return nil
+    } catch { return error }
+  }
+
+  /// Returns an error with the name of the option that causes it.
+  private func named(_ error: any Error) -> any Error {
+    guard let fault = error as? ModelError, fault.description.hasPrefix("maximumWatts:") else { return error }
+    return UsageError("--max-watts: this machine has no counters of its power; add --simulate-heat CLASS")
   }
 
   private func analysisOptions(_ parameters: StreamParameters) -> VideoAnalysis.Options {
-    var stream = FrameStreamOptions(queue: frames.queue)
+    var stream = FrameStreamOptions(queue: frames.queue, mostFramesAtOnce: frames.framesAtOnce)
     limit.fill(&stream)
     stream.keepsImages = results.save != nil
     return VideoAnalysis.Options(
@@ -139,10 +229,14 @@ struct StreamCommand: ParsableCommand, ModelCommand {
   private func request(
     _ model: Model, _ head: DetectionHead?, _ labels: [String]?, _ parameters: StreamParameters
   ) throws -> VideoRequest {
+    guard head == nil || !model.modelDescription.isClassifier else {
+      throw UsageError("--head is for detectors, and the model classifies whole images")
+    }
     var request = try recognizing { () throws(VisionError) in
       try VideoRequest(
         model: model, kind: task.task, head: head, labels: labels, normalization: task.pixels.normalization)
     }
+    try checkOptions(for: request.kind)
     request.cropAndScaleAction = task.fitting.cropAndScale ?? request.cropAndScaleAction
     switch request {
     case .detection(var detection):
@@ -155,25 +249,78 @@ struct StreamCommand: ParsableCommand, ModelCommand {
       }
       return .detection(detection)
     case .pose(var pose):
-      guard task.only.isEmpty else { throw UsageError("--only is for detection, not for pose") }
       pose.minimumConfidence = task.minConfidence ?? pose.minimumConfidence
       return .pose(pose)
-    case .classification, .segmentation:
-      guard task.minConfidence == nil, task.only.isEmpty else {
-        throw UsageError("--min-confidence and --only are not for \(request.kind.rawValue)")
-      }
-      return request
+    case .classification, .segmentation: return request
     }
+  }
+
+  /// - Throws: `UsageError` for an option that has no effect with requests of a kind.
+  private func checkOptions(for kind: VideoRequest.Kind) throws {
+    func require(_ option: String, _ isGiven: Bool, _ kinds: VideoRequest.Kind...) throws {
+      guard isGiven, !kinds.contains(kind) else { return }
+      throw UsageError("\(option) is for \(kinds.map(\.rawValue).joined(separator: " and ")), not for \(kind.rawValue)")
+    }
+    try require("--min-confidence", task.minConfidence != nil, .detection, .pose)
+    try require("--only", !task.only.isEmpty, .detection)
+    try require("--top", task.top != nil, .classification)
+    try require("--track", follow.track, .detection, .pose)
+    try require("--smooth", follow.smooth, .classification, .pose)
   }
 
   /// Reports how the sources ended.
   ///
-  /// - Throws: the error of the first source that ended early, else of the video that could not be saved.
-  private func end(_ outcomes: [VideoAnalysis.Outcome], _ unsaved: VideoError?) throws {
-    let errors = outcomes.compactMap(\.error) + (unsaved.map { [$0] } ?? [])
-    errors.forEach { Console.error($0.description) }
+  /// - Parameters:
+  ///   - absent: The errors of sources that were left out, which are printed already.
+  ///   - ended: The errors of sources that ended early.
+  ///   - unwritten: The errors of files that are not complete.
+  /// - Throws: the first error.
+  private func end(
+    _ absent: [VideoError], _ ended: [VideoError], _ unwritten: [(any Error)?], _ limit: TimeLimit
+  ) throws {
+    let unwritten = unwritten.compactMap { $0 }
+    // The table has the errors of the sources.
+    let isTold = results.format == .table && !output.json && (results.save == "-" || Console.isOutputTerminal)
+    if !isTold { ended.forEach { Console.error($0.description) } }
+    unwritten.forEach { Console.error(describe($0)) }
     if Interrupts.isInterrupted { throw ReportedFailure(status: .interrupted) }
-    if let first = errors.first { throw ReportedFailure(status: ExitStatus(first).code) }
+    if let reached = limit.reached {
+      Console.error(
+        "the limit of \(HumanReadable.seconds(reached)) was reached; a higher one (--max-seconds) lets it go on")
+      throw ReportedFailure(status: .limit)
+    }
+    if let first = absent.first ?? ended.first ?? unwritten.first {
+      throw ReportedFailure(status: ExitStatus(first).code)
+    }
+  }
+}
+
+/// The end of an analysis before the limit of the command's time, so that its results are complete.
+private final class TimeLimit: Sendable {
+  /// The largest part of the limit, and the most seconds, that are kept for completing the files.
+  private static let (reservedShare, mostReserved) = (0.1, 2.0)
+
+  private let budget: WorkBudget?
+  private let began = ContinuousClock.now
+  private let isReached = Atomic(false)
+
+  /// Creates the limit when the command begins.
+  init(_ budget: WorkBudget?) { self.budget = budget }
+
+  /// The limit in seconds, if it ended the analysis.
+  var reached: Double? { isReached.load(ordering: .acquiring) ? budget?.limits.seconds : nil }
+
+  /// Cancels an analysis in time.
+  ///
+  /// - Returns: The task that does so; nil without a limit.
+  func end(_ analysis: VideoAnalysis) -> Task<Void, any Error>? {
+    guard let limit = budget?.limits.seconds else { return nil }
+    let due = began + .limited(seconds: limit - min(limit * Self.reservedShare, Self.mostReserved))
+    return Task {
+      try await Task.sleep(until: due)
+      isReached.store(true, ordering: .releasing)
+      analysis.cancel()
+    }
   }
 }
 
@@ -221,6 +368,7 @@ private final class LiveDisplay: Sendable {
     guard isDue else { return }
     let count = analysis.sources[answer.source].facts.frameCount
     let share = analysis.sources.count == 1 ? count.map { Double(answer.frame + 1) / Double(max($0, 1)) } : nil
-    progress.update(share, analysis.record.liveLine)
+    let record = analysis.record
+    progress.update(share, record.liveLine, rows: record.liveRows)
   }
 }

@@ -16,6 +16,19 @@ enum Console {
   }
 
   static let isErrorTerminal = isatty(STDERR_FILENO) == 1
+  static let isOutputTerminal = isatty(STDOUT_FILENO) == 1
+
+  /// Lets the process go on when the reader of standard output has closed it, for a command that completes files.
+  static func outlastReader() {
+    signal(SIGPIPE, SIG_IGN)
+    outlastsReader.store(true, ordering: .releasing)
+  }
+
+  /// Whether the reader of standard output has closed it, after `outlastReader`.
+  static var isOutputClosed: Bool { hasLostReader.load(ordering: .acquiring) }
+
+  private static let outlastsReader = Atomic(false)
+  private static let hasLostReader = Atomic(false)
 
   /// The size of the terminal behind stderr in columns and lines; 80 and 24 where unknown.
   static var errorWidth: Int { errorSize.ws_col > 0 ? Int(errorSize.ws_col) : 80 }
@@ -86,6 +99,9 @@ enum Console {
       }
       // Failing to deliver results is an error. A closed pipe ends the process without a message.
       if offset < bytes.count, descriptor == STDOUT_FILENO {
+        if errno == EPIPE, outlastsReader.load(ordering: .acquiring) {
+          return hasLostReader.store(true, ordering: .releasing)
+        }
         if errno != EPIPE { error("cannot write to standard output: \(String(cString: strerror(errno)))") }
         exit(.internalFault)
       }

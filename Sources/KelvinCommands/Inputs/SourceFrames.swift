@@ -11,10 +11,8 @@ final class SourceFrames: BenchmarkFrames {
   let framesPerSecond: Double?
 
   private struct State: @unchecked Sendable {
-    var source: VideoSource
+    let source: VideoSource
     var reader: FeatureReader
-    /// Whether the source has given a frame since it was opened.
-    var hasFrames = false
   }
   private let state: Mutex<State>
 
@@ -22,7 +20,9 @@ final class SourceFrames: BenchmarkFrames {
   ///
   /// - Throws: `VideoError`.
   init(_ name: String, _ reader: FeatureReader) throws {
-    let source = try VideoSource(name)
+    var options = VideoSource.Options()
+    options.repeats = true
+    let source = try VideoSource(name, options: options)
     self.name = source.facts.name
     framesPerSecond = source.facts.framesPerSecond
     state = Mutex(State(source: source, reader: reader))
@@ -30,24 +30,16 @@ final class SourceFrames: BenchmarkFrames {
 
   func next(passingOver count: Int) throws -> any FeatureProvider {
     try state.withLock { state in
-      for _ in 0..<count { _ = try frame(&state) }
-      let frame = try frame(&state)
+      for _ in 0..<count { _ = try frame(of: state.source) }
+      let frame = try frame(of: state.source)
       return try state.reader.read(frame.image, orientation: frame.orientation)
     }
   }
 
-  private func frame(_ state: inout State) throws -> VideoFrame {
-    while true {
-      if let frame = try state.source.next() {
-        state.hasFrames = true
-        return frame
-      }
-      let facts = state.source.facts
-      guard state.hasFrames, !facts.isLive, facts.kind != .pipe else {
-        throw ModelError(.io, "the source '\(name)' has ended; a benchmark needs a file, or a source that goes on")
-      }
-      state.source = try VideoSource(name)
-      state.hasFrames = false
+  private func frame(of source: VideoSource) throws -> VideoFrame {
+    guard let frame = try source.next() else {
+      throw ModelError(.io, "the source '\(name)' has ended; a benchmark needs a file, or a source that goes on")
     }
+    return frame
   }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import Kelvin
 import KelvinBasics
 import KelvinVideo
@@ -7,7 +8,7 @@ import Synchronization
 /// A writer of the sources' videos with the observations drawn on their frames.
 final class VideoSaver: Sendable {
   private enum Target: Sendable {
-    case file(VideoWriter, path: String)
+    case file(VideoWriter)
     case frames(RawFrameWriter)
   }
 
@@ -15,6 +16,25 @@ final class VideoSaver: Sendable {
   private let labels: [String]
   /// The error of a target that can write no more.
   private let failure = Mutex<VideoError?>(nil)
+
+  /// The extensions of videos, which a folder should not have.
+  private static let endings = [".mp4", ".m4v", ".mov", ".mkv", ".webm"]
+
+  /// Returns the path of the video of each source; an empty array for frames on standard output.
+  ///
+  /// - Parameter path: As for `init`.
+  /// - Throws: `UsageError` for several sources and a path that looks like that of a file.
+  static func files(_ path: String, _ sources: [VideoSource]) throws -> [String] {
+    guard path != "-" else { return [] }
+    guard sources.count > 1 else { return [path] }
+    var status = stat()
+    let isFolder = stat(path.pathBytes, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    let ending = path.lastPathPart.dropFirst(path.pathStem.count).lowercased()
+    guard isFolder || !endings.contains(ending) else {
+      throw UsageError("--save takes a folder for \(sources.count) sources; '\(path)' looks like a file")
+    }
+    return FileNames.all(sources.map(\.facts.name)).map { path.appendingPath("\($0).mp4") }
+  }
 
   /// - Parameters:
   ///   - path: The file; the folder for several sources; `-` for frames on standard output.
@@ -31,53 +51,54 @@ final class VideoSaver: Sendable {
       return
     }
     if sources.count > 1 { try LocalFile.makeFolder(path) }
-    let names = FileNames.all(sources.map(\.facts.name))
-    targets = try zip(sources, names).map { source, name in
-      let file = sources.count > 1 ? path.appendingPath("\(name).mp4") : path
+    targets = try zip(sources, Self.files(path, sources)).map { source, file in
       let facts = source.facts
-      let writer = try VideoWriter(
-        to: file, width: facts.uprightWidth, height: facts.uprightHeight, framesPerSecond: facts.framesPerSecond,
-        audioFrom: source)
-      return .file(writer, path: file)
+      return .file(
+        try VideoWriter(
+          to: file, width: facts.uprightWidth, height: facts.uprightHeight, framesPerSecond: facts.framesPerSecond,
+          audioFrom: source))
     }
+    LimitGuard.setPartialFiles(
+      targets.compactMap { if case .file(let writer) = $0 { writer.partialPath } else { nil } })
   }
 
   /// Draws the observations on the frame of an answer, and writes it.
   ///
-  /// - Throws: `VisionError`; `VideoError` if nothing more can be written, which ends the stream.
-  func write(_ answer: VideoAnalysis.Answer, _ shown: Result<VideoObservations, VisionError>) throws {
-    guard let image = answer.image else { return }
+  /// - Returns: false if the reader of the frames has closed them, as a player does, so that nothing more is written.
+  /// - Throws: `VisionError`; `VideoError` if nothing more can be written.
+  func write(_ answer: VideoAnalysis.Answer, _ shown: Result<VideoObservations, VisionError>) throws -> Bool {
+    guard let image = answer.image else { return true }
     let drawn =
       if case .success(let observations) = shown {
         try image.drawing(observations, orientation: answer.orientation, labels: labels)
       } else {
         try image.drawing([RecognizedObjectObservation](), orientation: answer.orientation)
       }
-    var isRead = true
     do throws(VideoError) {
       switch targets[answer.source] {
-      case .file(let writer, _): try writer.write(drawn, time: answer.time)
-      case .frames(let writer): isRead = try writer.write(drawn)
+      case .file(let writer): try writer.write(drawn, time: answer.time)
+      case .frames(let writer): return try writer.write(drawn)
       }
+      return true
     } catch {
       failure.withLock { $0 = $0 ?? error }
       throw error
     }
-    // The reader of the pipe has ended, as a player that is closed does.
-    if !isRead { throw ReportedFailure(status: .success) }
   }
 
-  /// Completes the files.
+  /// Completes the files, and prints notes about them.
   ///
   /// - Returns: the first error.
   func finish() -> VideoError? {
     for target in targets {
-      guard case .file(let writer, let path) = target else { continue }
+      guard case .file(let writer) = target else { continue }
       do throws(VideoError) {
         try writer.finish()
-        Console.note("the video is in '\(path)'")
+        if writer.frameCount > 0 { Console.note("the video is in '\(writer.path)'") }
       } catch { failure.withLock { $0 = $0 ?? error } }
+      writer.remarks.forEach(Console.note)
     }
+    LimitGuard.setPartialFiles([])
     return failure.withLock { $0 }
   }
 

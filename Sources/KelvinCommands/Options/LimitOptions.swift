@@ -39,6 +39,7 @@ struct LimitOptions: ParsableArguments {
     let budget = WorkBudget(limits)
     LimitGuard.watch(budget)
     do { try budget.governing { () throws(any Error) in try work() } } catch {
+      if let reported = error as? ReportedFailure, reported.status == .limit { throw reported }
       throw budget.excess.map { ModelError(.limit, $0.description) } ?? error
     }
   }

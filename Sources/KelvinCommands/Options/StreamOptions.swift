@@ -12,7 +12,12 @@ struct StreamTaskOptions: ParsableArguments {
     transform: Self.kind)
   var task: VideoRequest.Kind?
 
-  @Option(help: ArgumentHelp("A JSON file that describes how a detector's outputs become boxes.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp(
+      #"""
+      A JSON file that describes how a detector's outputs become boxes; see 'docs/detection-heads.md'. For YOLOv8: \#
+      {"format": "kelvin-head", "version": 1, "family": "yolov8", "normalization": "0:1"}
+      """#, valueName: "file"))
   var head: String?
 
   @Option(
@@ -30,8 +35,8 @@ struct StreamTaskOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Show only objects of this class. Repeatable.", valueName: "label"))
   var only: [String] = []
 
-  @Option(help: ArgumentHelp("The number of classes to show for each frame.", valueName: "n"))
-  var top = 5
+  @Option(help: ArgumentHelp("The number of classes to show for each frame. (default: 5)", valueName: "n"))
+  var top: Int?
 
   @OptionGroup var pixels: NormalizationOption
   @OptionGroup var fitting: CropOption
@@ -53,6 +58,9 @@ struct StreamFrameOptions: ParsableArguments {
       """)
   var live = false
 
+  @Flag(help: "Begin a file or a folder of images again at its end, until --frames, --duration or Ctrl-C.")
+  var loop = false
+
   @Option(
     help: ArgumentHelp(
       "The rate of images in a folder, and of a camera that can choose. (default: 30, and the camera's own)",
@@ -62,7 +70,10 @@ struct StreamFrameOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Stop after this number of frames of each source.", valueName: "n"))
   var frames: Int?
 
-  @Option(help: ArgumentHelp("Stop after this time: 90, 45s, 30m, 1h.", valueName: "time"), transform: TimeSpan.seconds)
+  @Option(
+    help: ArgumentHelp(
+      "Stop after this time of this machine's clock, not of the video: 90, 45s, 30m, 1h.", valueName: "time"),
+    transform: TimeSpan.seconds)
   var duration: Double?
 
   @Option(
@@ -76,9 +87,18 @@ struct StreamFrameOptions: ParsableArguments {
       "The number of frames that may wait; one more drops the oldest of a live source.", valueName: "n"))
   var queue = 1
 
+  @Option(
+    help: ArgumentHelp(
+      """
+      The most frames to predict at the same time, each with its share of the CPU's threads. The first frames show \
+      whether that answers more per second. (default: the CPU's threads; 1 for live sources and a governor)
+      """, valueName: "n"))
+  var framesAtOnce: Int?
+
   var sourceOptions: VideoSource.Options {
     var options = VideoSource.Options()
     if let fps { (options.imagesPerSecond, options.cameraFramesPerSecond) = (fps, fps) }
+    options.repeats = loop
     if let timeout { options.timeout = .limited(seconds: timeout) }
     return options
   }
@@ -125,7 +145,7 @@ struct StreamGovernorOptions: ParsableArguments {
   @Flag(
     help: """
       Let a governor change to a leaner plan, fewer threads, a lower precision or fewer frames, so that the machine \
-      stays below its limit of heat.
+      stays below its limit of heat. A file needs --live.
       """)
   var governor = false
 
@@ -133,7 +153,8 @@ struct StreamGovernorOptions: ParsableArguments {
     help: ArgumentHelp(
       """
       The time after a frame's arrival until which its answer is useful: 100ms. A frame that would be late is left \
-      out; with --governor, late answers lead to a faster plan.
+      out; with --governor, late answers lead to a faster plan. Without --live, the time for each frame of a file, of \
+      which none is left out.
       """, valueName: "time"), transform: TimeSpan.seconds)
   var deadline: Double?
 
@@ -153,8 +174,12 @@ struct StreamGovernorOptions: ParsableArguments {
   private static let classes = "phone, fanless-board, fanless-laptop, laptop, desktop, server"
 
   func validate() throws {
-    guard governor || maxWatts == nil && simulated.heat == nil else {
-      throw ValidationError("--max-watts and --simulate-heat are for --governor")
+    guard !governor else { return }
+    let given = [
+      ("--max-watts", maxWatts != nil), ("--simulate-heat", simulated.heat != nil), ("--envelope", envelope != nil),
+    ]
+    for (option, isGiven) in given where isGiven {
+      throw ValidationError("\(option) is for a governor; add --governor")
     }
   }
 

@@ -1,5 +1,6 @@
 import Glibc
 import KelvinBasics
+import Synchronization
 
 /// Ends the process after a limit was reached, if the work does not end in time by itself, for example because it is
 /// inside a driver's compiler or a system call.
@@ -8,6 +9,12 @@ enum LimitGuard {
   private static let interval = 0.02
   /// The number of checks after a limit was reached before the process is ended.
   private static let gracePeriod = 50
+
+  /// The files that have what was written so far.
+  private static let partialFiles = Mutex<[String]>([])
+
+  /// Sets the files that a note names if the process is ended while they are written.
+  static func setPartialFiles(_ paths: [String]) { partialFiles.withLock { $0 = paths } }
 
   /// Watches a budget for the life of the process, on a thread of its own. A process that has no memory for the thread
   /// is not watched: Dispatch would wait until there is.
@@ -40,6 +47,9 @@ enum LimitGuard {
       if budget.isFarOver { break }
     }
     Console.lastError(budget.excess?.description ?? "a limit was reached")
+    for path in partialFiles.withLock({ $0 }) where access(path.pathBytes, F_OK) == 0 {
+      Console.note("what was saved is in '\(path)'")
+    }
     _exit(ExitCode.limit.rawValue)
   }
 }

@@ -23,5 +23,9 @@ struct ImageClasses: ImageResult {
 }
 
 extension ClassificationObservation {
-  var document: JSONObject { ["identifier": identifier, "confidence": Double(confidence)] }
+  var document: JSONObject { document(.all) }
+
+  func document(_ decimals: Decimals) -> JSONObject {
+    ["identifier": identifier, "confidence": decimals.share(confidence)]
+  }
 }

@@ -53,15 +53,16 @@ extension RecognizedObjectObservation {
   /// - Parameters:
   ///   - size: The size of the upright image.
   ///   - id: The number of the object's track; nil for none.
-  func document(in size: ImageSize, id: Int? = nil) -> JSONObject {
+  func document(in size: ImageSize, id: Int? = nil, _ decimals: Decimals = .all) -> JSONObject {
     func document(_ sides: [Double]) -> JSONObject {
       ["x": sides[0], "y": sides[1], "width": sides[2], "height": sides[3]]
     }
+    let box = [boundingBox.origin.x, boundingBox.origin.y, boundingBox.width, boundingBox.height]
     return [
-      "id": id, "identifier": identifier, "confidence": Double(confidence),
-      "labels": labels.prefix(Self.shownClasses).map(\.document),
-      "boundingBox": document([boundingBox.origin.x, boundingBox.origin.y, boundingBox.width, boundingBox.height]),
-      "pixels": document(sides(in: size)),
+      "id": id, "identifier": identifier, "confidence": decimals.share(confidence),
+      "labels": labels.prefix(Self.shownClasses).map { $0.document(decimals) },
+      "boundingBox": document(box.map { decimals.share($0) }),
+      "pixels": document(sides(in: size).map(decimals.pixels)),
     ]
   }
 

@@ -68,18 +68,18 @@ extension HumanBodyPoseObservation {
   /// - Parameters:
   ///   - size: The size of the upright image.
   ///   - id: The number of the person's track; nil for none.
-  func document(in size: ImageSize, id: Int? = nil) -> JSONObject {
+  func document(in size: ImageSize, id: Int? = nil, _ decimals: Decimals = .all) -> JSONObject {
     let joints = placedJoints(in: size).map { joint -> (String, JSONObject) in
-      let location = joint.location
+      let (x, y) = (decimals.share(joint.location.x), decimals.share(joint.location.y))
       return (
         joint.name.rawValue,
         [
-          "confidence": joint.confidence, "location": ["x": location.x, "y": location.y] as JSONObject,
-          "pixel": ["x": joint.x, "y": joint.y] as JSONObject,
+          "confidence": decimals.share(joint.confidence), "location": ["x": x, "y": y] as JSONObject,
+          "pixel": ["x": decimals.pixels(joint.x), "y": decimals.pixels(joint.y)] as JSONObject,
         ]
       )
     }
-    return ["id": id, "confidence": Double(confidence), "joints": Dictionary(uniqueKeysWithValues: joints)]
+    return ["id": id, "confidence": decimals.share(confidence), "joints": Dictionary(uniqueKeysWithValues: joints)]
   }
 
   /// The joints in the order of their names, with their places in pixels of the upright image.

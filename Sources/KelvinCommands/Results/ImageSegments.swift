@@ -60,7 +60,10 @@ struct ImageSegments: ImageResult {
 
 extension SegmentationObservation.Part {
   /// - Parameter mask: The path of the class's mask; nil for none.
-  func document(mask: String?) -> JSONObject {
-    ["index": index, "label": label, "share": share, "pixels": pixelCount, "color": color, "mask": mask]
+  func document(mask: String?, _ decimals: Decimals = .all) -> JSONObject {
+    [
+      "index": index, "label": label, "share": decimals.share(share), "pixels": pixelCount, "color": color,
+      "mask": mask,
+    ]
   }
 }

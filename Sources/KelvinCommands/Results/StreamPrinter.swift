@@ -47,7 +47,9 @@ final class StreamPrinter: Sendable {
     let name = names[answer.source]
     try writing.withLock { _ in
       if format == .jsonl { return try printJSONLine(document(answer, shown, name)) }
-      let start = [name, "\(answer.frame)", "\(answer.time.inSeconds)", "\(answer.latency.inSeconds)"]
+      let start =
+        [name, "\(answer.frame)"]
+        + [answer.time, answer.latency].map { "\(Decimals.few.seconds($0.inSeconds))" }
       let records: [[String]]
       switch shown {
       case .success(let observations): records = self.records(observations, in: answer.size).map { start + $0 + [""] }
@@ -72,19 +74,26 @@ final class StreamPrinter: Sendable {
   private func document(
     _ answer: VideoAnalysis.Answer, _ shown: Result<VideoObservations, VisionError>, _ name: String
   ) -> JSONObject {
+    let few = Decimals.few
     var line: JSONObject = [
-      "source": name, "frame": answer.frame, "time": answer.time.inSeconds, "latency": answer.latency.inSeconds,
+      "source": name, "frame": answer.frame, "time": few.seconds(answer.time.inSeconds),
+      "latency": few.seconds(answer.latency.inSeconds),
       "width": answer.size.width, "height": answer.size.height,
     ]
     if answer.isLate { line.add("isLate", true) }
     switch shown {
-    case .success(.classes(let classes)): line.add("observations", classes.prefix(top).map(\.document))
+    case .success(.classes(let classes)): line.add("observations", classes.prefix(top).map { $0.document(few) })
     case .success(.objects(let objects)):
-      line.add("observations", objects.map { $0.observation.document(in: answer.size, id: $0.id) })
-    case .success(.segments(let segments)): line.add("classes", segments.parts.map { $0.document(mask: nil) })
+      line.add("observations", objects.map { $0.observation.document(in: answer.size, id: $0.id, few) })
+    case .success(.segments(let segments)):
+      let parts = segments.parts.map { $0.document(mask: nil, few) }
+      line.add("observations", parts)
+      line.add("classes", parts)
     case .success(.poses(let poses)):
-      line.add("observations", poses.map { $0.observation.document(in: answer.size, id: $0.id) })
-    case .failure(let error): line.add("error", describe(error))
+      line.add("observations", poses.map { $0.observation.document(in: answer.size, id: $0.id, few) })
+    case .failure(let error):
+      line.add("observations", [JSONObject]())
+      line.add("error", describe(error))
     }
     return line
   }

@@ -180,6 +180,18 @@ package struct LoadedModel: Sendable {
     return graph
   }
 
+  /// Returns the only graph, built for images of a size; nil for a function with several graphs or image inputs.
+  ///
+  /// - Parameter size: a size that the image input accepts.
+  package func graph(forImages size: ImageFeature.Size) throws -> LoadedGraph? {
+    guard graphs.count == 1, graphs[0] != nil, let (name, image) = function.imageInput else { return nil }
+    let shape = image.tensorShape(size)
+    guard shown.types.shapes[name] != shape else { return shown }
+    var types = shown.types
+    types.shapes[name] = shape
+    return try graph(0, for: types)
+  }
+
   /// Returns the model with another function, whose graphs are built when it runs. Everything that does not depend on
   /// the function is shared with this model.
   ///

@@ -23,6 +23,25 @@ package struct Function: Sendable {
     self.parts = parts
   }
 
+  /// The only image input with its name; nil if there is none, or several.
+  package var imageInput: (name: String, image: ImageFeature)? {
+    let images = inputs.compactMap { input in
+      if case .image(let image) = input.type { (name: input.name, image: image) } else { nil }
+    }
+    return images.count == 1 ? images[0] : nil
+  }
+
+  /// Returns the function whose images are at most as wide and high as one of the sizes that they may have.
+  package func limitingImages(to most: ImageFeature.Size) -> Function {
+    var function = self
+    for index in function.inputs.indices {
+      if case .image(let image) = function.inputs[index].type {
+        function.inputs[index].type = .image(image.limited(to: most))
+      }
+    }
+    return function
+  }
+
   /// The graphs among the parts, including those of loop bodies and branch sides, in order.
   package var graphParts: [GraphPart] { parts.flatMap(\.graphParts) }
 

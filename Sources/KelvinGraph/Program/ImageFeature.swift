@@ -94,4 +94,43 @@ package struct ImageFeature: Sendable, Hashable {
       return sizes.min { distance($0) < distance($1) } ?? Size(width: width, height: height)
     }
   }
+
+  /// Returns the allowed sizes below a size, the largest first, at most two: of enumerated sizes the next ones, of a
+  /// range about three quarters and half of the width and height. These are multiples of 32, by which many networks
+  /// divide the size of their maps.
+  package func smallerSizes(than size: Size) -> [Size] {
+    var found: [Size]
+    switch sizes {
+    case .fixed: return []
+    case .enumerated(let sizes): found = sizes
+    case .ranged(let widths, let heights):
+      found = [0.75, 0.5].map { share in
+        func scaled(_ side: Int, _ allowed: ClosedRange<Int>) -> Int {
+          let wanted = Int(Double(side) * share)
+          return min(max(wanted < 64 ? wanted : wanted / 32 * 32, allowed.lowerBound), side)
+        }
+        return Size(width: scaled(size.width, widths), height: scaled(size.height, heights))
+      }
+    }
+    found = found.filter { $0 != size && $0.width <= size.width && $0.height <= size.height }
+    let distinct = found.enumerated().filter { index, size in !found[..<index].contains(size) }.map(\.element)
+    return Array(distinct.sorted { $0.width * $0.height > $1.width * $1.height }.prefix(2))
+  }
+
+  /// Returns the feature without the sizes that are wider or higher than one of its sizes.
+  package func limited(to most: Size) -> ImageFeature {
+    var limited = self
+    switch sizes {
+    case .fixed: return self
+    case .enumerated(let sizes):
+      limited.sizes = .enumerated(sizes.filter { $0.width <= most.width && $0.height <= most.height })
+    case .ranged(let widths, let heights):
+      limited.sizes = .ranged(
+        widths: widths.lowerBound...min(widths.upperBound, most.width),
+        heights: heights.lowerBound...min(heights.upperBound, most.height))
+    }
+    let usual = limited.nearestSize(to: Size(width: width, height: height))
+    (limited.width, limited.height) = (usual.width, usual.height)
+    return limited
+  }
 }

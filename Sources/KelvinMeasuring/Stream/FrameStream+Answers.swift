@@ -1,4 +1,3 @@
-import Dispatch
 import Kelvin
 import KelvinBasics
 import KelvinEngine
@@ -63,7 +62,7 @@ public struct FrameStreamAction: Hashable, Sendable, CustomStringConvertible {
   public let time: Duration
   /// A description such as `plan '1 CPU thread' instead of 'as planned'`.
   public let change: String
-  /// The reason, such as `fair, headroom 0.78, at the limit in 42 s`.
+  /// The reason, such as `fair, heat is 0.78 of the limit and would reach it in 42 s`.
   public let cause: String
   /// Whether the change returns towards the preferred setting, because the machine has cooled.
   public let isReturn: Bool
@@ -73,12 +72,26 @@ public struct FrameStreamAction: Hashable, Sendable, CustomStringConvertible {
   public let share: Double
   /// The number of frames that may wait from now on.
   public let queue: Int
+  /// The time on the clock of simulated heat; nil without simulated heat.
+  package let heatTime: Duration?
+  /// The time in seconds on the clock of all streams with the same governor.
+  package let clockTime: Double
 
   /// The change and its cause in one line.
   public var description: String { "\(change): \(cause)" }
 
-  init(_ action: GovernorAction, since began: Double, labels: [String]) {
+  /// The time, the change and its cause as sentences.
+  package var line: String {
+    let heat = heatTime.map { " (\(HumanReadable.seconds($0.inSeconds)) of simulated heat)" } ?? ""
+    return "at \(moment)\(heat): \(change). \(cause.prefix(1).uppercased())\(cause.dropFirst())"
+  }
+
+  fileprivate var moment: String { HumanReadable.seconds(time.inSeconds) }
+
+  init(_ action: GovernorAction, since began: Double, labels: [String], heatSpeed: Double?) {
     time = Duration.limited(seconds: action.at - began)
+    clockTime = action.at
+    heatTime = heatSpeed.map { Duration.limited(seconds: (action.at - began) * $0) }
     change = action.what
     cause = action.cause
     isReturn = action.isReturn
@@ -92,12 +105,23 @@ public struct FrameStreamAction: Hashable, Sendable, CustomStringConvertible {
 public struct FrameStreamEffect: Hashable, Sendable, CustomStringConvertible {
   /// The change.
   public let action: FrameStreamAction
-  /// The measured differences, such as `29.9 to 15 answers/s, 33 to 31 ms each, 7.8 to 4.1 W`.
+  /// The measured differences, such as `29.9 to 15 answers/s, 33 to 31 ms each, machine 7.8 to 4.1 W`; or the reason
+  /// why the effect was not measured, such as `not measured: the next step came after 200 ms`.
   public let description: String
+  private let isMeasured: Bool
 
-  init(_ effect: (action: GovernorAction, effect: StepEffect), since began: Double, labels: [String]) {
-    action = FrameStreamAction(effect.action, since: began, labels: labels)
-    description = effect.effect.text
+  /// The description with its kind.
+  package var text: String { isMeasured ? "measured: \(description)" : description }
+
+  /// The description with the time of the change.
+  package var line: String { "the step at \(action.moment), \(text)" }
+
+  init(
+    _ effect: (action: GovernorAction, effect: StepEffect), since began: Double, labels: [String], heatSpeed: Double?
+  ) {
+    action = FrameStreamAction(effect.action, since: began, labels: labels, heatSpeed: heatSpeed)
+    isMeasured = effect.effect.isMeasured
+    description = isMeasured ? effect.effect.text : "not measured: \(effect.effect.text)"
   }
 }
 
@@ -159,14 +183,49 @@ final class WorkerReference<Output: Sendable>: Sendable {
   func end() { reference.withLock { $0.worker }?.end() }
 }
 
-/// The turns of streams that share a model: each answers one frame at a time, one stream after the other.
+/// The turns of streams that share a model: one stream after the other begins a frame. As many frames are answered at
+/// the same time as the present plan has lanes.
 package final class StreamTurns: Sendable {
-  private let queue = DispatchQueue(label: "kelvin.stream-turns")
+  private struct State {
+    var waiting: [@Sendable () -> Void] = []
+    var running = 0
+    var lanes = 1
+  }
+
+  private let state = Mutex(State())
 
   package init() {}
 
+  /// The number of frames at the same time.
+  var lanes: Int {
+    get { state.withLock { $0.lanes } }
+    set {
+      state.withLock { $0.lanes = newValue }
+      begin()
+    }
+  }
+
   func take(_ job: @escaping @Sendable () -> Void) {
     let budget = WorkBudget.current
-    queue.async { WorkBudget.governing(budget, job) }
+    state.withLock { $0.waiting.append { WorkBudget.governing(budget, job) } }
+    begin()
+  }
+
+  private func begin() {
+    while let job = next() {
+      BlockingWork.start { [self] in
+        job()
+        state.withLock { $0.running -= 1 }
+        begin()
+      }
+    }
+  }
+
+  private func next() -> (@Sendable () -> Void)? {
+    state.withLock { state in
+      guard state.running < state.lanes, !state.waiting.isEmpty else { return nil }
+      state.running += 1
+      return state.waiting.removeFirst()
+    }
   }
 }

@@ -9,7 +9,7 @@ import KelvinStreams
 
 /// Answers the frames of a camera or a video, and prefers new frames to old ones.
 ///
-/// Frames are pushed as they arrive and processed one after another, in order. ``push(_:orientation:timestamp:)`` never
+/// Frames are pushed as they arrive and answered in order. ``push(_:orientation:timestamp:)`` never
 /// waits: if more frames wait than ``FrameStreamOptions/queue`` allows, the oldest is dropped. With a
 /// ``FrameStreamOptions/deadline``, a frame whose result would be late is skipped in favor of a newer frame. With
 /// ``FrameStreamOptions/isGoverned``, the stream stays within the machine's thermal limits and reports each change with
@@ -45,7 +45,8 @@ public final class FrameStream<Output: Sendable>: Sendable {
 
   /// The governor's changes as they happen, for one reader; empty without a governor.
   public let actions: AsyncStream<Action>
-  /// The measured effects of the governor's changes, about ten seconds after each, for one reader; empty without a governor.
+  /// The measured effects of the governor's changes, for one reader; empty without a governor. Each comes about ten
+  /// seconds after its change, on the clock of the heat, or with the next change or the end of the stream.
   public let effects: AsyncStream<FrameStreamEffect>
   /// Descriptions of the settings that the governor may use, beginning with the preferred one; a single entry without a
   /// governor.
@@ -77,10 +78,21 @@ public final class FrameStream<Output: Sendable>: Sendable {
     let slots = FrameSlots(options.queue)
     let reference = WorkerReference<Output>()
     let broadcast = AnswerBroadcast<Answer>(limit: options.buffer) { reference.end() }
-    let run = setup.run
+    let control = setup.control
     let keepsImages = options.keepsImages
+    let tell: @Sendable (StreamEvents) -> Void = { events in
+      let speed = control?.heatSpeed
+      for action in events.actions {
+        unreadActions.count(acting.yield(Action(action, since: began, labels: setup.labels, heatSpeed: speed)))
+      }
+      for effect in events.effects {
+        unreadActions.count(
+          effecting.yield(FrameStreamEffect(effect, since: began, labels: setup.labels, heatSpeed: speed)))
+      }
+    }
+    control?.begin()
     worker = FrameWorker(
-      setting: setup.setting, deadline: options.deadline?.inSeconds, clock: clock,
+      setting: setup.setting, deadline: options.deadline?.inSeconds, lanes: setup.lanes, clock: clock,
       .init(
         start: { job in if let turns { turns.take(job) } else { BlockingWork.start(job) } },
         answer: { frame, setting in
@@ -94,22 +106,19 @@ public final class FrameStream<Output: Sendable>: Sendable {
         },
         isFatal: isFatal,
         adjust: { outcome in
-          guard let run else { return nil }
-          let events = run.answered(
-            from: outcome.arrival, outcome.start, to: outcome.end, plan: outcome.setting.plan)
-          for action in events.actions {
-            unreadActions.count(acting.yield(Action(action, since: began, labels: setup.labels)))
-          }
-          for effect in events.effects {
-            unreadActions.count(effecting.yield(FrameStreamEffect(effect, since: began, labels: setup.labels)))
-          }
-          return run.setting == outcome.setting ? nil : run.setting
+          guard let control else { return nil }
+          tell(
+            control.answered(from: outcome.arrival, outcome.start, to: outcome.end, plan: outcome.setting.plan))
+          let setting = control.setting
+          turns?.lanes = setup.lanes.indices.contains(setting.plan) ? setup.lanes[setting.plan] : 1
+          return setting == outcome.setting ? nil : setting
         },
         end: { error in
           cancellation.cancel()
           slots.close()
           broadcast.finish(error)
           sink?.end(error)
+          if let control { tell(control.end(at: clock.now())) }
           acting.finish()
           effecting.finish()
         }))
@@ -152,7 +161,7 @@ public final class FrameStream<Output: Sendable>: Sendable {
   }
 
   /// Adds an image as soon as there is room for it, so that no frame is dropped: at most ``FrameStreamOptions/queue``
-  /// frames wait and one is being answered. Frames that are pushed can nevertheless replace it.
+  /// frames wait while others are being answered. Frames that are pushed can nevertheless replace it.
   ///
   /// - Parameters: as of ``push(_:orientation:timestamp:)``.
   /// - Returns: as ``push(_:orientation:timestamp:)``; also false if the task was cancelled.
@@ -160,17 +169,13 @@ public final class FrameStream<Output: Sendable>: Sendable {
   public func send(
     _ image: PixelBuffer, orientation: ImageOrientation = .up, timestamp: Duration? = nil
   ) async -> Bool {
-    let sent = try? await BlockingWork.run { (cancellation) throws(ModelError) in
-      self.sendBlocking(image, orientation: orientation, timestamp: timestamp, cancellation)
-    }
-    return sent ?? false
+    guard takesImages, let place = await slots.take() else { return false }
+    return worker.push(StreamedFrame(content: .image(image, orientation, nil), timestamp: timestamp, place: place))
   }
 
-  /// Does the same as `send`. Blocks the calling thread.
-  package func sendBlocking(
-    _ image: PixelBuffer, orientation: ImageOrientation, timestamp: Duration?, _ cancellation: Cancellation? = nil
-  ) -> Bool {
-    guard takesImages, let place = slots.take(cancellation) else { return false }
+  /// Does the same as `send`. Blocks the calling thread, which must not be one of `BlockingWork`.
+  package func sendBlocking(_ image: PixelBuffer, orientation: ImageOrientation, timestamp: Duration?) -> Bool {
+    guard takesImages, let place = slots.takeBlocking() else { return false }
     return worker.push(StreamedFrame(content: .image(image, orientation, nil), timestamp: timestamp, place: place))
   }
 

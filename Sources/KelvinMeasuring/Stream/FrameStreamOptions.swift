@@ -1,3 +1,5 @@
+package import KelvinGraph
+
 /// The options of a `FrameStream`.
 public struct FrameStreamOptions: Hashable, Sendable {
   /// The number of frames that may wait. When one more arrives, the oldest waiting frame is dropped. At least 1.
@@ -24,12 +26,20 @@ public struct FrameStreamOptions: Hashable, Sendable {
   public var maximumWatts: Double?
   /// Whether answers hold the images that they are about. An image is kept until its last answer is released.
   public var keepsImages: Bool
+  /// The most frames to predict at the same time, at least 1, each with its share of the CPU's threads. Above 1, the
+  /// stream measures with its first frames whether it answers more per second so, and reports the outcome as an action.
+  /// Answers keep the order of their frames, but each takes longer. Nil for one; `VideoAnalysis` then tries up to the
+  /// number of the CPU's threads for files. Not for a governor.
+  public var mostFramesAtOnce: Int?
+  /// The size of the upright frames, if known. A model with a flexible image input is then timed at the size that it
+  /// gets.
+  package var frameSize: ImageFeature.Size?
 
   /// - Parameters: as the properties.
   public init(
     queue: Int = 1, deadline: Duration? = nil, buffer: Int = 16, isGoverned: Bool = false,
     framesPerSecond: Double? = nil, thermalEnvelope: String? = nil, simulatedHeat: Benchmark.SimulatedHeat? = nil,
-    maximumWatts: Double? = nil, keepsImages: Bool = false
+    maximumWatts: Double? = nil, keepsImages: Bool = false, mostFramesAtOnce: Int? = nil
   ) {
     self.queue = queue
     self.deadline = deadline
@@ -40,5 +50,6 @@ public struct FrameStreamOptions: Hashable, Sendable {
     self.simulatedHeat = simulatedHeat
     self.maximumWatts = maximumWatts
     self.keepsImages = keepsImages
+    self.mostFramesAtOnce = mostFramesAtOnce
   }
 }

@@ -4,13 +4,7 @@ import KelvinThermal
 import Synchronization
 
 /// A governor with the heat that it reads between frames, for one stream or for streams that share a model.
-final class GovernedRun: Sendable {
-  /// The actions and measured effects after an answer.
-  struct Events {
-    var actions: [GovernorAction] = []
-    var effects: [(action: GovernorAction, effect: StepEffect)] = []
-  }
-
+final class GovernedRun: StreamControl {
   /// The source of the reports.
   enum Heat {
     case machine(HeatLog)
@@ -23,73 +17,97 @@ final class GovernedRun: Sendable {
   fileprivate struct State {
     var governor: Governor
     var heat: Heat
-    var meter = StepMeter()
+    var meter: StepMeter
     var latest: ThermalReport?
+    /// The streams that have not ended.
+    var streams = 0
   }
 
   private let state: Mutex<State>
+  let isGovernor = true
+  let heatSpeed: Double?
 
-  init(_ governor: Governor, _ heat: sending Heat) { state = Mutex(State(governor: governor, heat: heat)) }
+  init(_ governor: Governor, _ heat: sending Heat) {
+    heatSpeed = if case .simulated(let simulated, _, _) = heat { simulated.setup.speed } else { nil }
+    state = Mutex(State(governor: governor, heat: heat, meter: StepMeter(speed: heatSpeed ?? 1)))
+  }
 
   /// The present setting.
   var setting: GovernorSetting { state.withLock { $0.governor.setting } }
   var latestReport: ThermalReport? { state.withLock { $0.latest } }
 
-  /// Takes an answer, and the reports that are due.
-  ///
-  /// - Parameters:
-  ///   - arrival: the frame's arrival, in seconds on the stream's clock.
-  ///   - start: the beginning of the prediction.
-  ///   - end: its end.
-  ///   - plan: the plan that ran.
-  func answered(from arrival: Double, _ start: Double, to end: Double, plan: Int) -> Events {
+  func begin() { state.withLock { $0.streams += 1 } }
+
+  func answered(from arrival: Double, _ start: Double, to end: Double, plan: Int) -> StreamEvents {
     state.withLock { state in
-      let (reports, pace, began) = state.reports(from: start, to: end, plan: plan)
-      var events = Events()
-      // The governor's clock is that of the reports, which simulated heat may make run faster.
-      func onStream(_ action: GovernorAction) -> GovernorAction {
-        var action = action
-        action.at = began + action.at / pace
-        return action
-      }
+      let reports = state.reports(from: start, to: end, plan: plan)
+      let (now, latency) = (state.governorTime(end), end - arrival)
+      var events = StreamEvents()
       func take(_ action: GovernorAction?, _ state: inout State) {
         guard let action else { return }
-        let shown = onStream(action)
-        events.actions.append(shown)
-        if let effect = state.meter.begin(shown) { events.effects.append(effect) }
+        events.actions.append(state.onStream(action))
+        if let effect = state.meter.begin(action) { events.effects.append(state.onStream(effect)) }
       }
-      state.meter.add(answerAt: end, latency: end - arrival)
+      state.meter.add(answerAt: now, latency: latency)
       for report in reports {
         state.latest = report
-        var shown = report
-        shown.at = began + report.at / pace
-        state.meter.add(shown)
+        state.meter.add(report)
         take(state.governor.update(report), &state)
       }
-      let now = (end - began) * pace
-      take(state.governor.update(answeredAt: now, latency: end - arrival, service: end - start), &state)
-      if let effect = state.meter.due(at: end) { events.effects.append(effect) }
+      take(state.governor.update(answeredAt: now, latency: latency, service: end - start), &state)
+      if let effect = state.meter.due(at: now) { events.effects.append(state.onStream(effect)) }
       return events
+    }
+  }
+
+  func end(at now: Double) -> StreamEvents {
+    state.withLock { state in
+      state.streams -= 1
+      guard state.streams == 0, let effect = state.meter.finish(at: state.governorTime(now)) else {
+        return StreamEvents()
+      }
+      return StreamEvents(effects: [state.onStream(effect)])
     }
   }
 }
 
 extension GovernedRun.State {
-  /// Returns the reports that are due, the seconds of their clock in each second of the stream, and the stream's time
-  /// at which their clock is 0.
-  fileprivate mutating func reports(
-    from start: Double, to end: Double, plan: Int
-  ) -> (reports: [ThermalReport], pace: Double, began: Double) {
+  /// The stream's time at which the governor's clock is 0, and the seconds of that clock in each second of the stream.
+  /// It is the clock of the reports, which simulated heat may make run faster.
+  private var clock: (began: Double, speed: Double) {
+    switch heat {
+    case .machine: (0, 1)
+    case .simulated(let simulated, _, let began): (began, simulated.setup.speed)
+    }
+  }
+
+  fileprivate func governorTime(_ time: Double) -> Double { (time - clock.began) * clock.speed }
+
+  /// Returns an action with its time on the stream's clock.
+  fileprivate func onStream(_ action: GovernorAction) -> GovernorAction {
+    var action = action
+    action.at = clock.began + action.at / clock.speed
+    return action
+  }
+
+  fileprivate func onStream(
+    _ effect: (action: GovernorAction, effect: StepEffect)
+  ) -> (action: GovernorAction, effect: StepEffect) {
+    (onStream(effect.action), effect.effect)
+  }
+
+  /// Returns the reports that are due.
+  fileprivate mutating func reports(from start: Double, to end: Double, plan: Int) -> [ThermalReport] {
     switch heat {
     case .machine(var log):
       let report = log.sample(at: end)
       heat = .machine(log)
-      return (report.map { [$0] } ?? [], 1, 0)
+      return report.map { [$0] } ?? []
     case .simulated(var simulated, let watts, let began):
       simulated.add(seconds: end - start, watts: watts[plan])
       let reports = simulated.advance(to: end - began)
       heat = .simulated(simulated, watts: watts, began: began)
-      return (reports, simulated.setup.speed, began)
+      return reports
     }
   }
 }

@@ -2,44 +2,95 @@ package import Kelvin
 import KelvinBasics
 package import KelvinEngine
 import KelvinFeatures
+package import KelvinGraph
 import KelvinMeasurements
+import KelvinPlanning
 package import KelvinRuntime
 import KelvinStreams
 package import KelvinThermal
 import Synchronization
 
-/// The predictors of a stream, one for each plan of its ladder, and the governor that selects among them.
+/// The predictors of a stream, one for each of its plans, and the control that selects among them.
 package struct StreamSetup: Sendable {
   let labels: [String]
-  /// The predictors, by plan of the ladder.
+  /// The predictors, by plan.
   package let predictors: [Predictor]
   let setting: GovernorSetting
   /// Descriptions of the settings, the preferred one first.
   package let settings: [String]
-  /// The governor's state; nil for a stream without a governor.
-  let run: GovernedRun?
+  /// Notes about the settings: that no plan meets the deadline.
+  package let remarks: [String]
+  /// By plan, the size of the images that the model sees; nil for the usual one.
+  package let imageSizes: [ImageFeature.Size?]
+  /// By plan, the number of frames that are answered at the same time.
+  let lanes: [Int]
+  /// The state of the governor, or of the trial of frames at the same time; nil for a stream with one setting.
+  let control: (any StreamControl)?
 
-  /// The latest report of the heat that the governor sees; nil without a governor.
-  package var heat: ThermalReport? { run?.latestReport }
+  private let machineHeat: MachineHeat
 
+  /// Returns the latest report of the heat that the governor sees; without a governor, of the machine's sensors. Nil
+  /// before the first report, and without sensors.
+  package func heat(at now: Double) -> ThermalReport? {
+    control?.isGovernor == true ? control?.latestReport : machineHeat.report(at: now)
+  }
+
+  /// - Parameter mayShrink: whether a governor may give a flexible model smaller images.
   /// - Throws: `ModelError` as `FrameStream.init` does.
-  package init(_ model: Model, _ options: FrameStreamOptions, _ cancellation: Cancellation?) throws(ModelError) {
+  package init(
+    _ model: Model, _ options: FrameStreamOptions, mayShrink: Bool = false, _ cancellation: Cancellation?
+  ) throws(ModelError) {
     try Self.check(options)
     if let state = model.predictor.states.keys.min() {
       throw ModelError(.parameters, "the model has the state '\(state)', which the frames of a stream cannot share")
     }
+    setting = GovernorSetting(queue: options.queue)
+    machineHeat = try MachineHeat(options)
     guard options.isGoverned else {
-      labels = ["as planned"]
-      predictors = [model.predictor]
-      setting = GovernorSetting(queue: options.queue)
+      let (lanes, predictors) = try ModelError.measuring { try Self.sharing(model, options, cancellation) }
+      (self.lanes, self.predictors) = (lanes, predictors)
+      labels = lanes.map { $0 == 1 ? "as planned" : "\($0) frames at a time" }
       settings = labels
-      run = nil
+      remarks = []
+      imageSizes = lanes.map { _ in nil }
+      control = lanes.count > 1 ? TriedConcurrency(ConcurrencyTrial(lanes: lanes, setting: setting)) : nil
       return
     }
-    (labels, predictors, settings, run) = try ModelError.measuring {
-      try Self.governed(model, options, cancellation)
+    (labels, predictors, imageSizes, settings, remarks, control) = try ModelError.measuring {
+      try Self.governed(model, options, mayShrink: mayShrink, cancellation)
     }
-    setting = GovernorSetting(queue: options.queue)
+    lanes = []
+  }
+
+  /// Returns the numbers of frames at the same time that are tried, which are 1 and its doublings up to the CPU's
+  /// threads, and for each the predictor whose threads the frames share.
+  private static func sharing(
+    _ model: Model, _ options: FrameStreamOptions, _ cancellation: Cancellation?
+  ) throws -> (lanes: [Int], predictors: [Predictor]) {
+    let loaded = model.loaded
+    let request = loaded.options.request
+    let most = min(options.mostFramesAtOnce ?? 1, request.threads)
+    // Other thread counts can round differently. With several graphs, or images of unknown sizes, they would change for
+    // some predictions only.
+    guard most > 1, !loaded.options.isDeterministic, loaded.graphs.count == 1,
+      let graph = try usualGraph(loaded, options)
+    else { return ([1], [model.predictor]) }
+    let lanes = Array(sequence(first: 1) { $0 * 2 <= most ? $0 * 2 : nil })
+    let solution = try graph.proven().explanation.solution
+    let limit = model.configuration.optimizationHints.specializationLimit
+    let predictors = try lanes.dropFirst().map { frames in
+      let compiled = try graph.context.compile(
+        solution, precision: request.precision, threads: request.threads / frames,
+        observer: .init(isCancelled: { cancellation?.isCancelled ?? false }))
+      return Predictor(loaded, [compiled], specializationLimit: limit)
+    }
+    return (lanes, [model.predictor] + predictors)
+  }
+
+  /// Returns the graph for the images of a stream; nil if the model takes images of several sizes, and theirs is unknown.
+  private static func usualGraph(_ loaded: LoadedModel, _ options: FrameStreamOptions) throws -> LoadedGraph? {
+    guard let image = loaded.function.imageInput?.image, image.isFlexible else { return loaded.shown }
+    return try options.frameSize.flatMap { try loaded.graph(forImages: image.nearestSize(to: $0)) }
   }
 
   /// Creates the setup of a stream that runs no model's plans, such as that of a request of another module.
@@ -47,11 +98,15 @@ package struct StreamSetup: Sendable {
   /// - Throws: `ModelError` with code `parameters` for invalid options.
   package init(_ options: FrameStreamOptions) throws(ModelError) {
     try Self.check(options)
+    machineHeat = try MachineHeat(options)
     labels = ["as planned"]
     predictors = []
     setting = GovernorSetting(queue: options.queue)
     settings = labels
-    run = nil
+    remarks = []
+    imageSizes = []
+    lanes = []
+    control = nil
   }
 
   private static func check(_ options: FrameStreamOptions) throws(ModelError) {
@@ -60,6 +115,9 @@ package struct StreamSetup: Sendable {
     }
     try require(options.queue >= 1, "queue: expected at least 1 waiting frame, got \(options.queue)")
     try require(options.buffer >= 1, "buffer: expected at least 1 kept answer, got \(options.buffer)")
+    let atOnce = options.mostFramesAtOnce ?? 1
+    try require(atOnce >= 1, "mostFramesAtOnce: expected at least 1, got \(atOnce)")
+    try require(!options.isGoverned || atOnce == 1, "mostFramesAtOnce: a governor answers one frame at a time")
     try require(
       options.deadline.map { $0 > .zero } ?? true,
       "deadline: expected a time above 0, got \(options.deadline ?? .zero)")
@@ -75,23 +133,36 @@ package struct StreamSetup: Sendable {
   }
 
   private static func governed(
-    _ model: Model, _ options: FrameStreamOptions, _ cancellation: Cancellation?
-  ) throws -> (labels: [String], predictors: [Predictor], settings: [String], run: GovernedRun) {
+    _ model: Model, _ options: FrameStreamOptions, mayShrink: Bool, _ cancellation: Cancellation?
+  ) throws -> (
+    labels: [String], predictors: [Predictor], imageSizes: [ImageFeature.Size?], settings: [String],
+    remarks: [String], control: GovernedRun
+  ) {
     let envelope = try ThermalEnvelope(choosing: options.thermalEnvelope)
     let loaded = model.loaded
     let request = loaded.options.request
     let (clock, files) = (SystemClock(), SystemFiles())
     let machine = MachineDescription(files)
-    var ways = try loaded.context.streamVariants(
-      try loaded.shown.proven().explanation, precision: request.precision, threads: request.threads)
-    // Other plans and thread counts can round differently. With several graphs, only one of them would change.
-    if loaded.options.isDeterministic || loaded.graphs.count != 1 { ways = [ways[0]] }
+    let usual = try usualGraph(loaded, options) ?? loaded.shown
+    var ways = try usual.context.streamVariants(
+      try usual.proven().explanation, precision: request.precision, threads: request.threads)
+    var smaller: [ImageFeature.Size: LoadedGraph] = [:]
+    if loaded.options.isDeterministic || loaded.graphs.count != 1 {
+      // Other plans and thread counts can round differently. With several graphs, only one of them would change.
+      ways = [ways[0]]
+    } else if mayShrink {
+      smaller = smallerGraphs(loaded, options)
+      for (size, graph) in smaller.sorted(by: { $0.key.width > $1.key.width }) {
+        ways.append(StreamVariant(ways[0], sees: size, by: try graph.proven().explanation))
+      }
+    }
+    func graph(_ way: StreamVariant) -> LoadedGraph { way.imageSize.flatMap { smaller[$0] } ?? usual }
     let trial = try StreamTrial(
-      ways, in: loaded.context, inputs: try loaded.syntheticTensors(for: loaded.shown, seed: 0),
+      ways, in: usual.context, inputs: { try loaded.syntheticTensors(for: graph($0), seed: 0) },
       framesPerSecond: options.framesPerSecond, cores: machine.logicalCores,
       on: envelope, clock: clock, cancellation: cancellation,
       compile: { way in
-        try loaded.context.compile(
+        try graph(way).context.compile(
           way.solution, precision: way.precision, threads: way.threads, isDeterministic: loaded.options.isDeterministic,
           observer: .init(isCancelled: { cancellation?.isCancelled ?? false }))
       })
@@ -112,9 +183,11 @@ package struct StreamSetup: Sendable {
       choosingAmong: plans, framesPerSecond: options.framesPerSecond,
       deadline: options.deadline?.inSeconds, queue: options.queue, options: limits)
     let limit = model.configuration.optimizationHints.specializationLimit
-    let predictors = ladder.labels.enumerated().map { index, label in
-      let entry = trial.entries.first { $0.plan.label == label }
-      return index == 0 ? model.predictor : Predictor(loaded, [entry?.model], specializationLimit: limit)
+    let entries = ladder.labels.map { label in trial.entries.first { $0.plan.label == label } }
+    let predictors = entries.enumerated().map { index, entry in
+      guard index > 0 else { return model.predictor }
+      let predictor = Predictor(loaded, [entry?.model], specializationLimit: limit)
+      return entry?.variant.imageSize.map { predictor.with(loaded.function.limitingImages(to: $0)) } ?? predictor
     }
     let heat: GovernedRun.Heat
     if let simulated {
@@ -130,7 +203,23 @@ package struct StreamSetup: Sendable {
       heat = .machine(HeatLog(KelvinThermal.ThermalMonitor(envelope: envelope), at: clock.now()))
     }
     return (
-      ladder.labels, predictors, ladder.descriptions, GovernedRun(Governor(ladder, options: limits), heat)
+      ladder.labels, predictors, entries.map { $0?.variant.imageSize }, ladder.descriptions,
+      ladder.remark(deadline: options.deadline?.inSeconds).map { [$0] } ?? [],
+      GovernedRun(Governor(ladder, options: limits), heat)
     )
+  }
+
+  /// Returns the graphs for smaller images than usual. A size that the model's description allows, but for which no
+  /// graph or plan can be made, is left out.
+  private static func smallerGraphs(
+    _ loaded: LoadedModel, _ options: FrameStreamOptions
+  ) -> [ImageFeature.Size: LoadedGraph] {
+    guard let image = loaded.function.imageInput?.image else { return [:] }
+    let given = ImageFeature.Size(width: image.width, height: image.height)
+    let usual = options.frameSize.map(image.nearestSize) ?? given
+    return image.smallerSizes(than: usual).reduce(into: [:]) { graphs, size in
+      guard let graph = try? loaded.graph(forImages: size), (try? graph.proven()) != nil else { return }
+      graphs[size] = graph
+    }
   }
 }

@@ -68,7 +68,7 @@ extension StreamPage {
     }
   }
 
-  /// A step of the governor.
+  /// A change of the setting, such as by a governor.
   package struct Step: Sendable {
     package var at: Double
     /// The change: `1 thread`.

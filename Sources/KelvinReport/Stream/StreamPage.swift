@@ -59,10 +59,10 @@ package struct StreamPage: Sendable {
     let parts = ["Latency"] + (stream.rates.isEmpty ? [] : ["frames"]) + (stream.heat.isEmpty ? [] : ["heat"])
     let heading = "\(parts.joined(separator: ", ")) over time"
     let until = stream.rates.map { $0.at + $0.seconds }.max() ?? 0
-    let governed: Markup = stream.steps.isEmpty ? "" : "<span>numbered: a step of the governor</span>"
+    let numbered: Markup = stream.steps.isEmpty ? "" : "<span>numbered: a change of the setting</span>"
     return """
       <p class="key"><span>line: median latency</span><span>band: up to p90</span>\
-      \(FrameRateChart.key(stream.rates))\(governed)</p>\
+      \(FrameRateChart.key(stream.rates))\(numbered)</p>\
       \(LatencyChart.panel(series, heading: heading, until: until) { FrameRateChart.rows(stream.rates, series, time: $0) })
       """
   }

@@ -32,9 +32,8 @@ extension Governor {
     wasThrottled = isThrottled
     func cause(_ reason: String, _ next: GovernorSetting) -> String {
       let cost = costs[next.plan]
-      return reason + ": " + Self.text(answers: cost.answers(rate: next.rate), insteadOf: present.answers)
-        + ", draws \(HumanReadable.significant(cost.watts(rate: next.rate))) W instead of "
-        + "\(HumanReadable.significant(present.watts)) W"
+      return reason + Self.text(expected: cost.answers(rate: next.rate), insteadOf: present.answers)
+        + Self.text(watts: cost.watts(rate: next.rate), insteadOf: present.watts)
     }
 
     let ceiling = 1 - max(Self.margin, Self.rippleFactor * estimate.ripple)
@@ -53,11 +52,12 @@ extension Governor {
         next = rated(costs, next.plan, min(next.rate, Self.protection * setting.rate))
       }
       guard costs[next.plan].watts(rate: next.rate) < (1 - Self.leastChange) * present.watts else { return nil }
-      let headroom = "headroom \(Self.text(report.headroom))"
-      let reason =
-        isThrottled
-        ? "\(report.state.name), \(headroom)"
-        : excess ?? "\(headroom) would pass \(Self.text(ceiling)) within \(HumanReadable.seconds(Self.reaction))"
+      let heat = Self.text(heat: report.headroom)
+      let forecast =
+        report.headroom < ceiling - 0.005
+        ? "\(heat) and would pass \(Self.text(ceiling)) within \(HumanReadable.seconds(Self.reaction))"
+        : "\(heat); above \(Self.text(ceiling)), short peaks would reach the limit"
+      let reason = isThrottled ? "\(report.state.name), \(heat)" : excess ?? forecast
       return take(next, isReturn: false, at: report.at, cause(reason, next))
     }
     guard setting != preferred, !isThrottled, let lastAction, report.at - lastAction >= wait else { return nil }
@@ -69,7 +69,7 @@ extension Governor {
       answers > (1 + Self.leastChange) * present.answers
         || next.plan < setting.plan && answers >= (1 - Self.leastChange) * present.answers
     else { return nil }
-    let reason = "headroom \(Self.text(report.headroom)), lasts; \(Self.duration(report.at - lastAction)) after a step"
+    let reason = "\(Self.text(heat: report.headroom)) and is expected to stay below it"
     return take(next, isReturn: true, at: report.at, cause(reason, next))
   }
 
@@ -110,9 +110,15 @@ extension Governor {
     return GovernorSetting(plan: plan, rate: rate, queue: options.dropsBacklog && !keepsUp ? 1 : preferred.queue)
   }
 
-  static func text(answers: Double, insteadOf old: Double) -> String {
+  static func text(expected answers: Double, insteadOf old: Double) -> String {
     let changed = abs(answers - old) > 0.005 * old
-    return "answers \(HumanReadable.significant(answers))"
+    return "; expected: \(HumanReadable.significant(answers))"
       + (changed ? " instead of \(HumanReadable.significant(old))" : "") + " frames/s"
+  }
+
+  private static func text(watts: Double, insteadOf old: Double) -> String {
+    let change = watts - old
+    guard abs(change) > 0.005 * old else { return "" }
+    return ", \(HumanReadable.significant(abs(change))) W \(change < 0 ? "less" : "more")"
   }
 }

@@ -65,8 +65,8 @@ extension Governor {
     }
     func effect(_ next: GovernorSetting) -> String {
       let (old, new) = (costs[setting.plan], costs[next.plan])
-      return cause + ": "
-        + Self.text(answers: new.answers(rate: next.rate), insteadOf: old.answers(rate: setting.rate))
+      return cause
+        + Self.text(expected: new.answers(rate: next.rate), insteadOf: old.answers(rate: setting.rate))
     }
     let isSlow = (punctuality.service ?? 0) > deadline
     if isSlow || !punctualPlans(costs).contains(setting.plan) {

@@ -136,10 +136,11 @@ package struct Governor: Sendable, Hashable {
       return step(-1, report, "nominal for \(HumanReadable.seconds(report.at - coolSince))")
     case .fair:
       guard hasDwelt(at: report.at), let seconds = report.timeToLimit else { return nil }
-      return step(1, report, "fair, headroom \(Self.text(report.headroom)), at the limit in \(Self.duration(seconds))")
+      return step(
+        1, report, "fair, \(Self.text(heat: report.headroom)) and would reach it in \(Self.duration(seconds))")
     case .serious, .critical:
       guard hasDwelt(at: report.at) || entersCritical else { return nil }
-      return step(1, report, "\(report.state.name), headroom \(Self.text(report.headroom))")
+      return step(1, report, "\(report.state.name), \(Self.text(heat: report.headroom))")
     }
   }
 
@@ -212,6 +213,8 @@ package struct Governor: Sendable, Hashable {
   }
 
   static func text(_ headroom: Double) -> String { HumanReadable.fixed(headroom, decimals: 2) }
+
+  static func text(heat headroom: Double) -> String { "heat is \(text(headroom)) of the limit" }
 
   static func duration(_ seconds: Double) -> String {
     HumanReadable.seconds(seconds < 120 ? seconds.rounded() : seconds)

@@ -42,7 +42,7 @@ package struct GovernorAction: Sendable, Hashable, Codable {
   package var isReturn: Bool
   /// The change in words, e.g. `plan 'cpu-only' instead of 'all'`.
   package var what: String
-  /// The cause in words, e.g. `fair, headroom 0.78, at the limit in 42 s`.
+  /// The cause in words, e.g. `fair, heat is 0.78 of the limit and would reach it in 42 s`.
   package var cause: String
 
   package init(

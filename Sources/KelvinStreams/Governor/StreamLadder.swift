@@ -103,6 +103,13 @@ package struct StreamLadder: Sendable, Hashable, Codable {
       + (isFree ? ["any of these plans, \(Self.text(rate: Governor.leastRate)) of the frames or more"] : [])
   }
 
+  /// Returns a note that no plan meets a deadline; nil if one does, or if their times are unknown.
+  package func remark(deadline: Double?) -> String? {
+    guard let deadline, let fastest = costs?.compactMap(\.secondsPerFrame).min(), fastest > deadline else { return nil }
+    return "no plan answers within \(HumanReadable.seconds(deadline)); "
+      + "the fastest takes \(HumanReadable.seconds(fastest))"
+  }
+
   private func hasWhole(_ plan: Int) -> Bool { rungs.contains { $0.setting.plan == plan && $0.setting.rate == 1 } }
 
   private func text(_ rung: Rung) -> String {

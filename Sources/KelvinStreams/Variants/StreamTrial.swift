@@ -46,13 +46,13 @@ package struct StreamTrial {
   ///   - variants: the preferred one first.
   ///   - framesPerSecond: arrivals per second; frames are timed with the stream's pauses, because sleeping threads take
   ///     longer than busy ones. Nil for one frame after the other.
-  ///   - inputs: the graph's inputs, with which all variants are timed.
+  ///   - inputs: returns the inputs with which a variant is timed.
   ///   - envelope: the envelope by which joules are estimated if `meter` does not measure them.
   ///   - compile: compiles a variant.
   /// - Throws: `RuntimeError` when the preferred variant cannot run or the user cancels.
   package init(
-    _ variants: [StreamVariant], in context: ModelContext, inputs: [Tensor], framesPerSecond: Double? = nil, cores: Int,
-    on envelope: ThermalEnvelope,
+    _ variants: [StreamVariant], in context: ModelContext, inputs: (StreamVariant) throws -> [Tensor],
+    framesPerSecond: Double? = nil, cores: Int, on envelope: ThermalEnvelope,
     clock: any MeasurementClock, cancellation: Cancellation? = nil,
     meter: Metering = { _, work in
       try work()
@@ -64,7 +64,7 @@ package struct StreamTrial {
     var runs: [Run] = []
     for variant in variants {
       do {
-        let run = try Run(variant, try compile(variant), inputs, cancellation)
+        let run = try Run(variant, try compile(variant), try inputs(variant), cancellation)
         if let first = runs.first, variant.change == .precision { run.compare(with: first) }
         runs.append(run)
       } catch {
@@ -97,7 +97,7 @@ private final class Run {
   private let session: Session
   private let inputs: [Tensor]
   private let outputs: [Tensor]
-  private var remark = ""
+  private var remark: String
   private var seconds: [Double] = []
   private var burst = 0
   private var joules: [Double]? = []
@@ -108,6 +108,7 @@ private final class Run {
     self.model = model
     session = try model.makeSession()
     self.inputs = inputs
+    remark = variant.change == .input ? "the model sees fewer pixels" : ""
     outputs = try session.run(inputs, cancellation)
   }
 

@@ -5,19 +5,22 @@ package import KelvinPlanning
 package import KelvinRuntime
 package import KelvinThermal
 
-/// A variant of a model's compilation for a stream: a placement, the CPU device's threads, and a precision.
+/// A variant of a model's compilation for a stream: a placement, the CPU device's threads, a precision, and the size of
+/// its input.
 package struct StreamVariant: Sendable, Hashable {
   /// The difference from the preferred variant.
   package enum Change: Sendable, Hashable {
-    case none, plan, threads, precision
+    case none, plan, threads, precision, input
   }
 
-  /// The label for people: `as planned`, `only cpu`, `1 CPU thread`, `precision low`.
+  /// The label for people: `as planned`, `only cpu`, `1 CPU thread`, `precision low`, `input 160 x 160`.
   package var label: String
   package var change: Change
   package var solution: PlanSolution
   package var threads: Int
   package var precision: Precision
+  /// The size of the images that the model sees; nil for the usual one.
+  package var imageSize: ImageFeature.Size?
   /// By device, the share of the nodes' time according to the plan's costs.
   package var shares: [String: Double]
 
@@ -34,6 +37,20 @@ package struct StreamVariant: Sendable, Hashable {
   /// Returns the basis of the estimate in words.
   package static func estimateSource(_ envelope: ThermalEnvelope) -> String {
     "estimated: time at work × the envelope \"\(envelope.name)\", the CPU's by its threads"
+  }
+}
+
+extension StreamVariant {
+  /// Creates the variant with a smaller input.
+  ///
+  /// - Parameters:
+  ///   - usual: the preferred variant.
+  ///   - explanation: the explanation of the plan for images of this size.
+  package init(_ usual: StreamVariant, sees size: ImageFeature.Size, by explanation: PlanExplanation) {
+    self = usual
+    (label, change, imageSize) = ("input \(size.width) x \(size.height)", .input, size)
+    solution = explanation.solution
+    shares = explanation.deviceShares(explanation.solution)
   }
 }
 

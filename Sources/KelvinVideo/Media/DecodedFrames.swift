@@ -23,6 +23,8 @@ final class DecodedFrames: FrameReader {
   private var hasEnded = false
   private var number = 0
   private var lastTime: Duration?
+  /// The time that is added to those of the source, after they have begun again.
+  private var shift = Duration.zero
 
   /// A running ffmpeg with its pipes.
   private struct Child {
@@ -145,15 +147,26 @@ final class DecodedFrames: FrameReader {
         "the size or the format of the video changes at frame \(number); its frames are scaled to \(probe.width) x "
           + "\(probe.height)")
     }
-    let time = line.timestamp.map { probe.timeBase.time($0) } ?? guessedTime()
+    let time = line.timestamp.map { continued(probe.timeBase.time($0)) } ?? guessedTime()
     defer { (number, lastTime) = (number + 1, time) }
     return VideoFrame(number: number, time: time, image: try buffer.image(), orientation: probe.orientation)
   }
 
   private func guessedTime() -> Duration {
     remarks.add("the video has frames without a time; their times follow from the frame rate")
-    guard let lastTime else { return .zero }
-    return lastTime + .limited(seconds: 1 / (probe.framesPerSecond ?? 25))
+    return lastTime.map { $0 + frameTime } ?? .zero
+  }
+
+  private var frameTime: Duration { .limited(seconds: 1 / (probe.framesPerSecond ?? 25)) }
+
+  /// Returns the time of a frame, which goes on where the times of the source begin again, as in joined files.
+  private func continued(_ time: Duration) -> Duration {
+    guard let lastTime, time + shift + .seconds(1) < lastTime else { return time + shift }
+    remarks.add(
+      "the times of the video begin again at frame \(number); they are continued after "
+        + "\(HumanReadable.fixed(lastTime.inSeconds, decimals: 2)) s")
+    shift = lastTime + frameTime - time
+    return lastTime + frameTime
   }
 
   /// Returns the time of a frame that was read.
@@ -211,7 +224,11 @@ final class DecodedFrames: FrameReader {
       guard number > 0 else {
         throw VideoError(.unreadable, "'\(name)': no frame can be decoded\(quoted)")
       }
-      if !canEnd { throw VideoError(.endedEarly, "'\(name)' ended\(position)\(quoted)") }
+      if !canEnd {
+        // ffmpeg ends without an error when the sender closes the connection. Its messages are then about other things.
+        throw VideoError(
+          .endedEarly, "'\(name)' ended\(position)\(code == 0 ? ": the sender closed the stream" : quoted)")
+      }
       if isShort || inFrame || code != 0, !child.messages.isEmpty {
         let all = probe.frameCount.map { " of \($0)" } ?? ""
         throw VideoError(

@@ -11,6 +11,7 @@ final class ImageFrames: FrameReader {
   private let rate: Double
   private let cancel: CancelSignal
   private var position = 0
+  private var hasSeveralSizes = false
   /// The first image, which was decoded for the facts.
   private var first: DecodedImage?
 
@@ -50,7 +51,8 @@ final class ImageFrames: FrameReader {
       do throws(VideoError) {
         let image: DecodedImage
         if let decoded = first.take() { image = decoded } else { image = try Self.decode(files[number]) }
-        if (image.width, image.height) != (facts.uprightWidth, facts.uprightHeight) {
+        if !hasSeveralSizes, (image.width, image.height) != (facts.uprightWidth, facts.uprightHeight) {
+          hasSeveralSizes = true
           remarks.add("the images have several sizes; the first other one is '\(files[number].path)'")
         }
         return VideoFrame(

@@ -36,7 +36,16 @@ package struct MediaProbe: Sendable {
   ///   - name: The name of the source in errors.
   ///   - timeout: The time limit.
   init(_ input: [String], name: String, timeout: Duration) throws(VideoError) {
-    let run = try MediaRun(.ffprobe, ["-show_entries", Self.entries, "-of", "json"] + input, timeout: timeout)
+    let run: MediaRun
+    do throws(VideoError) {
+      run = try MediaRun(.ffprobe, ["-show_entries", Self.entries, "-of", "json"] + input, timeout: timeout)
+    } catch {
+      guard error.code == .silent else { throw error }
+      throw VideoError(
+        .silent,
+        "'\(name)' gave no video within \(HumanReadable.seconds(timeout.inSeconds)); "
+          + "a longer time limit (--timeout) may help")
+    }
     if case .signal = run.ending {
       throw VideoError(.toolFailed, "'\(name)': ffprobe \(run.ending.description)\(run.messages.quoted)")
     }
@@ -48,9 +57,15 @@ package struct MediaProbe: Sendable {
   private static func failure(_ name: String, _ messages: MediaMessages) -> VideoError {
     // ffprobe begins its last message with the name of the source. A message before it tells more.
     let last = messages.last.split(separator: ": ").last.map { String($0) } ?? "ffprobe gives no reason"
-    let words = messages.count == 2 && !messages.first.contains(last) ? "\(last) (\(messages.first))" : last
-    let isAbsent = ["No such file", "Connection refused", "404", "Name or service", "No such device", "unreachable"]
-      .contains { messages.last.contains($0) }
+    let hasDetail = messages.count == 2 && !messages.first.contains(last)
+    // This reason stands for any that has no number of its own, such as an unknown host.
+    let isVague = last == "Input/output error"
+    let words = hasDetail ? isVague ? messages.first : "\(last) (\(messages.first))" : last
+    let absences = [
+      "No such file", "Connection refused", "404", "Name or service", "No such device", "unreachable",
+      "Failed to resolve hostname",
+    ]
+    let isAbsent = absences.contains { messages.last.contains($0) || messages.first.contains($0) }
     return VideoError(isAbsent ? .absent : .unreadable, "'\(name)' cannot be opened as a video: \(words)")
   }
 

@@ -19,6 +19,9 @@ enum SourceName {
     ("rtmp", "rtmp,tcp"), ("rtmps", "rtmps,rtmp,tcp,tls"), ("srt", "srt,udp"), ("udp", "udp"), ("tcp", "tcp"),
   ]
 
+  /// The seconds of a live stream that ffprobe, and then ffmpeg, reads before it knows the stream.
+  private static let (secondsOfProbe, secondsOfReading) = (3, 1)
+
   /// - Throws: ``VideoError``: `absent` for a name without a file; `request` for a URL of another scheme; `unreadable`
   ///   for a folder without images, and for a file that is neither regular nor a camera.
   init(_ name: String) throws(VideoError) {
@@ -93,6 +96,15 @@ enum SourceName {
       ? scheme : nil
   }
 
+  /// Whether a name is that of a server or a camera, present or not.
+  static func isServerOrCamera(_ name: String) -> Bool {
+    var status = stat()
+    if stat(name.pathBytes, &status) == 0 { return status.st_mode & S_IFMT == S_IFCHR }
+    let isNumber = !name.isEmpty && name.utf8.allSatisfy { (0x30...0x39).contains($0) }
+    return isNumber || name.hasPrefix("/dev/video")
+      || scheme(of: name).map { schemes.map(\.scheme).contains($0) } ?? false
+  }
+
   /// A name without the user and password of a URL.
   static func shown(_ name: String) -> String {
     guard let scheme = scheme(of: name) else { return name }
@@ -100,6 +112,12 @@ enum SourceName {
     let host = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
     guard let at = host.lastIndex(of: UInt8(ascii: "@")) else { return name }
     return String(name[..<rest.startIndex]) + "…" + String(name[at...])
+  }
+
+  /// The longest time until ffprobe has the facts. For a server, the limit of silence begins after the analysis.
+  func probeTimeout(_ options: VideoSource.Options) -> Duration {
+    guard case .network = self else { return options.timeout }
+    return options.timeout + .seconds(Self.secondsOfProbe)
   }
 
   /// The options of ffmpeg and ffprobe that open the source. A name is never taken for an option or a protocol.
@@ -118,7 +136,11 @@ enum SourceName {
       let limit = String(Int64(min(max(2 * options.timeout.inSeconds, 1), 1e6) * 1e6))
       let isRTSP = scheme.hasPrefix("rtsp")
       let timeout = isRTSP ? [(version ?? MediaVersion("5.1")).rtspTimeout, limit] : ["-rw_timeout", limit]
-      return ["-protocol_whitelist", protocols] + timeout + (isRTSP ? ["-rtsp_transport", "tcp"] : []) + ["-i", url]
+      // The facts are known when the frames are read, so a live stream is analysed for a shorter time then.
+      let seconds = version == nil ? Self.secondsOfProbe : Self.secondsOfReading
+      let analysis = scheme.hasPrefix("http") ? [] : ["-analyzeduration", "\(seconds * 1_000_000)"]
+      return ["-protocol_whitelist", protocols] + timeout + analysis + (isRTSP ? ["-rtsp_transport", "tcp"] : [])
+        + ["-i", url]
     case .images, .pipe: return []
     }
   }

@@ -38,6 +38,14 @@ public struct VideoFacts: Sendable, Hashable {
     case network
     /// YUV4MPEG2 on standard input.
     case pipe
+
+    /// Whether the rate of the frames can be chosen, at least where the source does not declare one.
+    package var hasChosenRate: Bool {
+      switch self {
+      case .images, .camera, .pipe: true
+      case .file, .network: false
+      }
+    }
   }
 
   /// The name of the source, without the user and password of a URL.
@@ -64,4 +72,7 @@ public struct VideoFacts: Sendable, Hashable {
   public var codec: String?
   /// The format of the frames.
   public var format: PixelFormat
+
+  /// Whether the source can be read again from its beginning.
+  package var canRepeat: Bool { kind == .file || kind == .images }
 }

@@ -1,4 +1,5 @@
 import KelvinBasics
+import KelvinCollections
 import Synchronization
 
 /// A video file, images, a camera, a stream of a server, or YUV4MPEG2 on standard input, as frames in order.
@@ -15,6 +16,8 @@ public final class VideoSource: Sendable {
   public struct Options: Sendable {
     /// The rate at which images follow one another.
     public var imagesPerSecond = 30.0
+    /// Whether a video file or images begin again at their end. Other sources are read once.
+    public var repeats = false
     /// The longest time without data from a camera or a server, and the longest time until a source is open.
     public var timeout = Duration.seconds(10)
     /// The size of a camera's frames; nil for the camera's own.
@@ -30,6 +33,8 @@ public final class VideoSource: Sendable {
   public let facts: VideoFacts
   /// The file and its facts, for a writer that takes its sound and its unit of times; nil for other sources.
   let original: (path: String, probe: MediaProbe)?
+  /// The paths of the files that the source reads; empty for a camera and a server.
+  package let files: [String]
 
   private let cancellation = CancelSignal()
   private let notes: RemarkList
@@ -51,27 +56,43 @@ public final class VideoSource: Sendable {
   public init(_ name: String, options: Options = Options()) throws(VideoError) {
     let shown = SourceName.shown(name)
     let source = try SourceName(name)
-    let frames: any FrameReader
+    let cancellation = cancellation
+    let open: () throws(VideoError) -> any FrameReader
+    var frames: any FrameReader
+    var facts: VideoFacts
+    let notes: RemarkList
     var original: (String, MediaProbe)?
     switch source {
     case .images(let files):
       let images = try ImageFrames(files, name: shown, rate: options.imagesPerSecond, cancellation)
       (frames, facts, notes) = (images, images.facts, images.remarks)
+      open = { () throws(VideoError) in
+        try ImageFrames(files, name: shown, rate: options.imagesPerSecond, cancellation)
+      }
     case .pipe:
       let input = Y4MFrames.standardInput(cancellation)
       let video = try Y4MFrames(input, name: "standard input", rate: options.imagesPerSecond)
       (frames, facts, notes) = (video, video.facts, video.remarks)
+      open = { video }
     case .file, .camera, .network:
-      let probe = try MediaProbe(source.input(options, nil), name: shown, timeout: options.timeout)
+      let probe = try MediaProbe(source.input(options, nil), name: shown, timeout: source.probeTimeout(options))
       let (kind, isLive) = source.nature(probe)
       facts = VideoFacts(shown, kind, isLive: isLive, probe)
       notes = RemarkList(probe.remarks)
-      frames = DecodedFrames(
-        source.input(options, probe.version), probe, name: shown, isLive: isLive, canEnd: !isLive,
-        timeout: kind == .file ? nil : options.timeout, cancellation, notes)
+      open = {
+        DecodedFrames(
+          source.input(options, probe.version), probe, name: shown, isLive: isLive, canEnd: !isLive,
+          timeout: kind == .file ? nil : options.timeout, cancellation, notes)
+      }
+      frames = try open()
       if case .file(let path) = source { original = (path, probe) }
     }
-    self.original = original
+    if options.repeats, facts.canRepeat {
+      frames = RepeatedFrames(frames, framesPerSecond: facts.framesPerSecond, cancellation, open: open)
+      (facts.duration, facts.frameCount) = (nil, nil)
+    }
+    (self.facts, self.notes, self.original) = (facts, notes, original)
+    files = source.files
     reader = Mutex(Reader(frames: frames))
   }
 
@@ -100,11 +121,26 @@ public final class VideoSource: Sendable {
   /// Notes about the source so far, one line each: a changed size, damaged frames, an unusual rotation.
   public var remarks: [String] { notes.all }
 
+  /// Whether a name is that of a server or a camera, which may be down for a while.
+  package static func isServerOrCamera(_ name: String) -> Bool { SourceName.isServerOrCamera(name) }
+
+  /// Returns a name without the user and password of a URL.
+  package static func shownName(_ name: String) -> String { SourceName.shown(name) }
+
   /// Whether ``next()`` has returned nil at the end of the source.
   var hasEnded: Bool { isAtEnd.load(ordering: .acquiring) }
 }
 
 extension SourceName {
+  fileprivate var files: [String] {
+    switch self {
+    case .file(let path): [path]
+    case .images(let files): files.map(\.path)
+    case .pipe: ["/dev/stdin"]
+    case .camera, .network: []
+    }
+  }
+
   /// The kind of a source that ffmpeg reads, and whether it is live.
   fileprivate func nature(_ probe: MediaProbe) -> (VideoFacts.Kind, isLive: Bool) {
     switch self {

@@ -77,6 +77,12 @@ public final class VideoWriter: Sendable {
   /// Notes about the file, one line each.
   public var remarks: [String] { notes.all }
 
+  /// The path of the file that has the frames until ``finish()``.
+  public var partialPath: String { partial.path }
+
+  /// The number of frames so far. Without a frame there is no file.
+  public var frameCount: Int { state.withLock { $0.frameCount } }
+
   /// Adds a frame, and waits until the encoder has room for it.
   ///
   /// - Parameters:

@@ -1,5 +1,6 @@
 public import Kelvin
 import KelvinEngine
+import KelvinGraph
 public import KelvinMeasuring
 package import KelvinRuntime
 public import KelvinVision
@@ -51,7 +52,7 @@ extension FrameStream {
   ) where Output == Request.Result {
     let performing: [Performing<Output>]
     if let request = request as? any PlannedRequest {
-      performing = setup.predictors.map { Self.performing(request, by: $0) }
+      performing = zip(setup.predictors, setup.imageSizes).map { Self.performing(request, by: $0, upTo: $1) }
     } else {
       performing = [{ image, orientation, _ in try request.perform(on: image, orientation: orientation) }]
     }
@@ -68,8 +69,10 @@ extension FrameStream {
       }, sink: sink)
   }
 
-  private static func performing(_ request: some PlannedRequest, by predictor: Predictor) -> Performing<Output> {
-    let request = request.running(predictor)
+  private static func performing(
+    _ request: some PlannedRequest, by predictor: Predictor, upTo size: ImageFeature.Size?
+  ) -> Performing<Output> {
+    let request = request.running(predictor, upTo: size)
     return { image, orientation, cancellation in
       let result = try request.result(of: image, orientation: orientation, cancellation)
       guard let output = result as? Output else { preconditionFailure("the request's result is the stream's output") }
@@ -86,7 +89,7 @@ extension StreamSetup {
     for request: some ImageProcessingRequest, _ options: FrameStreamOptions, _ cancellation: Cancellation?
   ) throws(ModelError) {
     if let planned = request as? any PlannedRequest {
-      try self.init(planned.model, options, cancellation)
+      try self.init(planned.model, options, mayShrink: planned.takesAnySize, cancellation)
     } else {
       guard !options.isGoverned else {
         throw ModelError(

@@ -39,7 +39,10 @@ extension VideoAnalysis {
     stream.remarks = (source.outcome?.remarks ?? []) + (source.outcome?.error.map { [$0.description] } ?? [])
     stream.latencies = source.points
     stream.deadline = options.stream.deadline?.inSeconds
-    stream.rates = source.intervals.map { interval in
+    // An interval that is not over would show as a fall of the rate.
+    let isOver = source.intervals.last.map { $0.start + source.intervalSeconds <= source.last } ?? true
+    let shown = isOver || source.intervals.count == 1 ? source.intervals[...] : source.intervals.dropLast()
+    stream.rates = shown.map { interval in
       StreamPage.FrameRate(
         at: interval.start, seconds: source.intervalSeconds, answered: interval.answered,
         dropped: interval.missed - interval.skipped, skipped: interval.skipped)
@@ -48,7 +51,8 @@ extension VideoAnalysis {
     stream.heatSource = record.heatSource
     stream.isSimulated = options.stream.simulatedHeat != nil
     stream.steps = record.steps.map { step in
-      StreamPage.Step(at: step.at, change: step.change, cause: step.cause, effect: step.effect ?? "")
+      StreamPage.Step(
+        at: step.at, change: step.action.change, cause: step.action.cause, effect: step.effect?.description ?? "")
     }
     let tracks = source.tracks.values.sorted { $0.id < $1.id }
     stream.tracks = try tracks.map { track in

@@ -2,6 +2,8 @@ import Dispatch
 public import Kelvin
 import KelvinBasics
 import KelvinEngine
+import KelvinGraph
+import KelvinImages
 public import KelvinMeasuring
 package import KelvinMeasurements
 public import KelvinVision
@@ -9,7 +11,8 @@ import Synchronization
 
 /// Analyses the frames of one or several videos with a request.
 ///
-/// A file is analysed frame by frame, in order, as fast as the model goes. A live source, or a file with
+/// A file is analysed frame by frame, in order, as fast as the model goes: with several frames at the same time where
+/// that answers more per second. A live source, or a file with
 /// ``Options/isLive``, arrives at its own pace, and frames that the model has no time for are dropped. Several sources
 /// share the model, its plans and the governor, and take turns.
 ///
@@ -21,7 +24,8 @@ import Synchronization
 public final class VideoAnalysis: Sendable {
   /// The options of an analysis.
   public struct Options: Sendable {
-    /// Whether frames arrive at their own pace and late ones are dropped; nil for live sources only.
+    /// Whether frames arrive at their own pace and late ones are dropped; nil for live sources only. A governor leaves
+    /// out frames of any source, and forecasts best with a pace.
     public var isLive: Bool?
     /// Whether objects and poses are followed from frame to frame.
     public var tracks: Bool
@@ -35,7 +39,8 @@ public final class VideoAnalysis: Sendable {
     public var frameLimit: Int?
     /// The time after which the analysis ends; nil for no limit.
     public var duration: Duration?
-    /// The options of each stream of frames. Its frame rate, if nil, is that of live sources together.
+    /// The options of each stream of frames. Its frame rate, if nil, is that of live sources together. The deadline of
+    /// a source that is not live counts from the beginning of a prediction, so no frame is left out for it.
     public var stream: FrameStreamOptions
 
     /// - Parameters: as the properties.
@@ -63,7 +68,7 @@ public final class VideoAnalysis: Sendable {
     public let frame: Int
     /// The frame's time in the source's own clock.
     public let time: Duration
-    /// The time from the frame's arrival to its answer.
+    /// The time from the frame's arrival to its answer; of the prediction, if the source is not live.
     public let latency: Duration
     /// The time of the prediction.
     public let service: Duration
@@ -101,6 +106,8 @@ public final class VideoAnalysis: Sendable {
   public let options: Options
   /// Descriptions of the settings that the governor may use, beginning with the preferred one.
   public let settings: [String]
+  /// Notes about the settings, such as that no plan meets the deadline.
+  public let remarks: [String]
 
   private let setup: StreamSetup
   private let clock: any MeasurementClock
@@ -133,8 +140,9 @@ public final class VideoAnalysis: Sendable {
     self.setup = setup
     self.clock = clock
     settings = setup.settings
+    remarks = setup.remarks
     let named = sources.map(\.facts).map { (name: $0.name, isLive: options.isLive ?? $0.isLive) }
-    recorded = Mutex((VideoRecord(named, keepsTrackImages: options.keepsTrackImages), nil))
+    recorded = Mutex((VideoRecord(named, of: request, options), nil))
   }
 
   /// The course of the analysis so far.
@@ -153,6 +161,16 @@ public final class VideoAnalysis: Sendable {
     let rates = facts.filter { options.isLive ?? $0.isLive }.map(\.framesPerSecond)
     if stream.framesPerSecond == nil, rates.count == facts.count, !rates.contains(nil) {
       stream.framesPerSecond = rates.reduce(0) { $0 + ($1 ?? 0) }
+    }
+    let sizes = facts.map { facts in
+      let (width, height) = (facts.width, facts.height)
+      return facts.orientation.swapsAxes
+        ? ImageFeature.Size(width: height, height: width) : ImageFeature.Size(width: width, height: height)
+    }
+    if Set(sizes).count == 1 { stream.frameSize = sizes[0] }
+    if stream.mostFramesAtOnce == nil, rates.isEmpty, !stream.isGoverned, stream.deadline == nil {
+      // The model's threads are the limit.
+      stream.mostFramesAtOnce = .max
     }
     return stream
   }
@@ -205,9 +223,11 @@ public final class VideoAnalysis: Sendable {
     _ index: Int, _ turns: StreamTurns?, _ onAction: (@Sendable (FrameStreamAction) -> Void)?,
     _ onEffect: (@Sendable (FrameStreamEffect) -> Void)?, _ handle: @escaping @Sendable (Answer) throws -> Void
   ) async throws -> Outcome {
-    let reading = SourceReading(index, options, keepsImages: options.stream.keepsImages)
+    let reading = SourceReading(
+      index, options, isLive: isLive(index), keepsImages: options.stream.keepsImages)
     var streamOptions = options.stream
     streamOptions.keepsImages = true
+    if !isLive(index) { streamOptions.deadline = nil }
     let fault = Mutex<(any Error)?>(nil)
     let end = EndOfStream()
     let stream = FrameStream(
@@ -217,9 +237,10 @@ public final class VideoAnalysis: Sendable {
           guard fault.withLock({ $0 == nil }) else { return }
           guard let image = answer.image else { return }
           let seen = reading.answer(answer, image)
-          record { [setup] record, now in
+          let heat = setup.heat(at: clock.now())
+          record { record, now in
             record.add(seen, image, at: now)
-            if let heat = setup.heat { record.add(heat, at: now) }
+            if let heat { record.add(heat, at: now) }
           }
           do { try handle(seen) } catch {
             fault.withLock { $0 = $0 ?? error }
@@ -296,11 +317,15 @@ private final class SourceReading: Sendable {
   }
 
   private let index: Int
+  private let isLive: Bool
+  private let deadline: Duration?
   private let keepsImages: Bool
   private let state: Mutex<State>
 
-  init(_ index: Int, _ options: VideoAnalysis.Options, keepsImages: Bool) {
+  init(_ index: Int, _ options: VideoAnalysis.Options, isLive: Bool, keepsImages: Bool) {
     self.index = index
+    self.isLive = isLive
+    deadline = options.stream.deadline
     self.keepsImages = keepsImages
     state = Mutex(
       State(
@@ -319,9 +344,13 @@ private final class SourceReading: Sendable {
     case .failure(let error as VisionError): result = .failure(error)
     case .failure(let error): result = .failure(.prediction(ModelError(error)))
     }
+    // A frame of a file has no age, because it is read as soon as another one is answered.
+    let service = answer.end - answer.start
+    let latency = isLive ? answer.latency : service
     return VideoAnalysis.Answer(
-      source: index, frame: answer.number, time: time, latency: answer.latency, service: answer.end - answer.start,
-      isLate: answer.isLate, setting: answer.setting, share: answer.share, size: size, result: result,
+      source: index, frame: answer.number, time: time, latency: latency, service: service,
+      isLate: deadline.map { latency > $0 } ?? false, setting: answer.setting, share: answer.share, size: size,
+      result: result,
       image: keepsImages ? image : nil,
       orientation: answer.orientation)
   }

@@ -14,8 +14,8 @@ extension VideoRecord {
       "format": "kelvin-stream", "version": 1, "sources": sources.map(\.document),
       "steps": steps.map { step -> JSONObject in
         [
-          "time": step.at, "change": step.change, "cause": step.cause, "isReturn": step.isReturn,
-          "effect": step.effect,
+          "time": step.at, "change": step.action.change, "cause": step.action.cause, "isReturn": step.action.isReturn,
+          "effect": step.effect?.description,
         ]
       },
       "heat": heat.map { heat -> JSONObject in
@@ -40,6 +40,12 @@ extension VideoRecord.Source {
         [
           "id": track.id, "identifier": track.label, "first": track.first.inSeconds, "last": track.last.inSeconds,
           "frames": track.frameCount,
+        ]
+      },
+      "seen": seen.entries.map { entry -> JSONObject in
+        [
+          "identifier": entry.label, "frames": entry.frameCount, "most": entry.most > 0 ? entry.most : nil,
+          "share": entry.shares > 0 ? entry.shares / Double(max(seen.frameCount, 1)) : nil,
         ]
       },
       "otherTracks": otherTracks, "remarks": outcome?.remarks, "error": outcome?.error?.description,

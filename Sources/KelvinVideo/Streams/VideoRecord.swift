@@ -23,11 +23,11 @@ public struct VideoRecord: Sendable {
 
   /// A change of the governor.
   struct Step: Sendable, Hashable {
-    var at: Double
-    var change: String
-    var cause: String
-    var isReturn: Bool
-    var effect: String?
+    var action: FrameStreamAction
+    var effect: FrameStreamEffect?
+
+    /// Seconds since the stream began.
+    var at: Double { action.time.inSeconds }
   }
 
   /// A source so far.
@@ -48,6 +48,7 @@ public struct VideoRecord: Sendable {
     var last = 0.0
     var intervals: [Interval] = []
     var intervalSeconds = 1.0
+    var seen = SeenLabels()
     var tracks: [Int: VideoTrack] = [:]
     /// Tracks that were left out, because there were too many.
     var otherTracks = 0
@@ -65,16 +66,39 @@ public struct VideoRecord: Sendable {
   var heat: [ReportSeries.Heat] = []
   /// The sensor or the model of `heat`.
   private(set) var heatSource = ""
+  /// The highest headroom so far; nil without a reading.
+  private(set) var peakHeadroom: Double?
   /// The latest temperature; nil unless a sensor measures it.
   private(set) var celsius: Double?
   var steps: [Step] = []
   var otherSteps = 0
   private var heatSeconds = 1.0
   private let keepsTrackImages: Bool
+  let tracks: Bool
+  let kind: VideoRequest.Kind
+  let simulatedHeat: Benchmark.SimulatedHeat?
+  /// The minimum confidence of objects or poses; nil where the model sets it.
+  let minimumConfidence: Float?
 
-  init(_ sources: [(name: String, isLive: Bool)], keepsTrackImages: Bool) {
-    self.sources = sources.map { Source(name: $0.name, isLive: $0.isLive) }
-    self.keepsTrackImages = keepsTrackImages
+  init(_ sources: [(name: String, isLive: Bool)], of request: VideoRequest, _ options: VideoAnalysis.Options) {
+    let names = Self.distinct(sources.map(\.name))
+    self.sources = zip(names, sources).map { Source(name: $0, isLive: $1.isLive) }
+    (keepsTrackImages, tracks) = (options.keepsTrackImages, options.tracks)
+    (kind, simulatedHeat) = (request.kind, options.stream.simulatedHeat)
+    minimumConfidence =
+      switch request {
+      case .detection(let request): request.minimumConfidence
+      case .pose(let request): request.minimumConfidence
+      case .classification, .segmentation: nil
+      }
+  }
+
+  /// Returns names that differ: the second source of a name gets ` (2)`.
+  package static func distinct(_ names: [String]) -> [String] {
+    names.enumerated().map { index, name in
+      let earlier = names[..<index].count { $0 == name }
+      return earlier == 0 ? name : "\(name) (\(earlier + 1))"
+    }
   }
 
   /// - Parameter now: seconds since the analysis began.
@@ -91,6 +115,9 @@ public struct VideoRecord: Sendable {
     let skipped = min(missed, Int(Double(missed + 1) * (1 - answer.share) + 1e-9))
     sources[answer.source].addInterval(
       now, missed: missed, skipped: skipped, isLate: answer.isLate, latency: seconds, most: Self.most)
+    if case .success(let observations) = answer.result {
+      sources[answer.source].seen.add(observations, tracksOnly: tracks)
+    }
     switch answer.result {
     case .success(.objects(let objects)):
       for object in objects {
@@ -128,9 +155,11 @@ public struct VideoRecord: Sendable {
     sources[index].tracks[id] = track
   }
 
+  /// Adds a change that the record does not have yet. Changes and their effects come in separate sequences, so an
+  /// effect may come before its change.
   mutating func add(_ action: FrameStreamAction) {
-    steps.append(
-      Step(at: action.time.inSeconds, change: action.change, cause: action.cause, isReturn: action.isReturn))
+    guard index(of: action) == nil else { return }
+    steps.append(Step(action: action))
     if steps.count > Self.most {
       steps.removeFirst()
       otherSteps += 1
@@ -140,11 +169,17 @@ public struct VideoRecord: Sendable {
   mutating func finish(_ source: Int, _ outcome: VideoAnalysis.Outcome) { sources[source].outcome = outcome }
 
   mutating func add(_ effect: FrameStreamEffect) {
-    guard let index = steps.lastIndex(where: { $0.effect == nil && $0.change == effect.action.change }) else { return }
-    steps[index].effect = effect.description
+    add(effect.action)
+    guard let index = index(of: effect.action) else { return }
+    steps[index].effect = effect
+  }
+
+  private func index(of action: FrameStreamAction) -> Int? {
+    steps.lastIndex { $0.action.clockTime == action.clockTime && $0.action.change == action.change }
   }
 
   mutating func add(_ report: ThermalReport, at now: Double) {
+    peakHeadroom = max(peakHeadroom ?? report.headroom, report.headroom)
     guard now >= (heat.last?.at ?? -.infinity) + heatSeconds else { return }
     heatSource = report.sourceDescription
     celsius = report.celsius
@@ -190,6 +225,16 @@ extension VideoRecord.Source {
       joined[index].latencies.add(interval.latencies)
     }
     intervals = joined
+  }
+
+  /// Answers per second in the whole intervals since a time, and the seconds of these; nil without one.
+  func rate(since start: Double) -> (perSecond: Double, seconds: Double)? {
+    let whole = intervals.filter { $0.start + intervalSeconds <= last }
+    let latest = whole.filter { $0.start >= start }
+    let counted = latest.isEmpty ? Array(whole.suffix(1)) : latest
+    guard let first = counted.first, let final = counted.last else { return nil }
+    let seconds = final.start + intervalSeconds - first.start
+    return (Double(counted.reduce(0) { $0 + $1.answered }) / seconds, seconds)
   }
 
   /// Answers per second; nil before the second answer.

@@ -1,5 +1,6 @@
 public import Kelvin
 package import KelvinEngine
+package import KelvinGraph
 package import KelvinRuntime
 public import KelvinVision
 
@@ -66,6 +67,10 @@ public enum VideoRequest: ImageProcessingRequest {
           self = try make(kind)
           return
         } catch {
+          if case .missingNormalization = error, case .invalidModel(let words)? = reason {
+            throw .invalidModel(
+              "\(words), with its normalization; a model of another task needs a normalization (--normalization)")
+          }
           guard case .invalidModel = error else { throw error }
           reason = reason ?? error
         }
@@ -179,12 +184,21 @@ extension SegmentationRequest: FittedRequest {}
 extension PoseRequest: FittedRequest {}
 
 extension VideoRequest: PlannedRequest {
-  package func running(_ predictor: Predictor) -> Self {
+  package var takesAnySize: Bool {
     switch self {
-    case .classification(let request): .classification(request.running(predictor))
-    case .detection(let request): .detection(request.running(predictor))
-    case .segmentation(let request): .segmentation(request.running(predictor))
-    case .pose(let request): .pose(request.running(predictor))
+    case .classification(let request): request.takesAnySize
+    case .detection(let request): request.takesAnySize
+    case .segmentation(let request): request.takesAnySize
+    case .pose(let request): request.takesAnySize
+    }
+  }
+
+  package func running(_ predictor: Predictor, upTo size: ImageFeature.Size?) -> Self {
+    switch self {
+    case .classification(let request): .classification(request.running(predictor, upTo: size))
+    case .detection(let request): .detection(request.running(predictor, upTo: size))
+    case .segmentation(let request): .segmentation(request.running(predictor, upTo: size))
+    case .pose(let request): .pose(request.running(predictor, upTo: size))
     }
   }
 

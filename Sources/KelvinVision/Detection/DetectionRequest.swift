@@ -26,7 +26,7 @@ public struct DetectionRequest: ImageProcessingRequest {
   /// The names of the classes; nil where neither the request nor the head nor the model names them.
   public var labels: [String]? { detector.labels }
 
-  let detector: ImageDetector
+  var detector: ImageDetector
   var predictor: Predictor
 
   /// Creates a request for whole images.

@@ -26,7 +26,7 @@ struct ImageDetector: Sendable {
   let remarks: [String]
   /// The usual method of fitting images to the model's input size, matching the training of such models.
   let usualCropAndScale: ImageCropAndScale
-  let image: ImageFeature
+  var image: ImageFeature
   private let inputName: String
   private let source: Source
   /// The names of the classes; nil where they are unknown.
@@ -58,9 +58,14 @@ struct ImageDetector: Sendable {
       let outputs = function.outputs.compactMap { HeadOutput($0, in: model) }
       let known = described == nil ? KnownHeads.head(outputs, metadata: model.program.metadata.userDefined) : nil
       guard var head = described ?? known?.head else {
+        do throws(VisionError) { _ = try Self.input(of: &function, model, normalization) } catch {
+          // A missing normalization can be in the head.
+          if case .invalidModel = error { throw error }
+        }
+        let likely = KnownHeads.likely(outputs).map { ", which looks like the family \($0.rawValue)" } ?? ""
         throw .invalidModel(
           "the model does not say how its outputs become boxes: they are \(outputs.map(\.text).joined(separator: ", ")); "
-            + "describe its head (--head FILE, DetectionHead)")
+            + "describe its head (--head FILE, DetectionHead)\(likely)")
       }
       head.labels = given ?? head.labels
       let chosen = try head.chosen(from: outputs)

@@ -15,6 +15,15 @@ enum KnownHeads {
     return ultralytics(outputs, metadata).map { ($0, nil) }
   }
 
+  /// Returns the family that the shapes of the outputs suggest; nil where they suggest none.
+  static func likely(_ outputs: [HeadOutput]) -> DetectionHead.Family? {
+    let arrays = outputs.filter { $0.isFloat && $0.shape.count == 3 }
+    guard arrays.count == 1, let shape = arrays.first?.shape else { return nil }
+    if shape[2] == 6 { return .yolov10 }
+    if shape[1] > 4, shape[1] < shape[2] { return .yolov8 }
+    return shape[2] > 5 && shape[2] < shape[1] ? .yolov5 : nil
+  }
+
   /// Recognizes boxes after suppression: boxes, scores and integer classes, one of each per object.
   private static func suppressed(_ outputs: [HeadOutput]) -> DetectionHead? {
     var head = DetectionHead(.boxes)

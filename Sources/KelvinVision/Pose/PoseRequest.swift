@@ -27,7 +27,7 @@ public struct PoseRequest: ImageProcessingRequest {
 
   let function: Function
   private let inputName: String
-  private let image: ImageFeature
+  var image: ImageFeature
   private let outputs: PoseOutputs
   var predictor: Predictor
 

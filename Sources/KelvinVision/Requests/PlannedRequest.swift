@@ -1,5 +1,6 @@
 package import Kelvin
 package import KelvinEngine
+package import KelvinGraph
 package import KelvinImages
 package import KelvinRuntime
 
@@ -8,8 +9,13 @@ package protocol PlannedRequest: ImageProcessingRequest {
   /// The model that the request runs.
   var model: Model { get }
 
+  /// Whether a model with a flexible image input may get images of any size that it accepts.
+  var takesAnySize: Bool { get }
+
   /// Returns the same request with another predictor of its model.
-  func running(_ predictor: Predictor) -> Self
+  ///
+  /// - Parameter size: the largest size of the images that the model sees; nil for no limit.
+  func running(_ predictor: Predictor, upTo size: ImageFeature.Size?) -> Self
 
   /// Performs the request on an image in memory. Blocks the calling thread.
   ///
@@ -19,10 +25,18 @@ package protocol PlannedRequest: ImageProcessingRequest {
   ) throws(VisionError) -> Result
 }
 
+extension PlannedRequest {
+  package var takesAnySize: Bool { true }
+}
+
+extension Function {
+  fileprivate func upTo(_ size: ImageFeature.Size?) -> Function { size.map(limitingImages) ?? self }
+}
+
 extension ClassificationRequest: PlannedRequest {
-  package func running(_ predictor: Predictor) -> Self {
+  package func running(_ predictor: Predictor, upTo size: ImageFeature.Size?) -> Self {
     var request = self
-    request.predictor = predictor.with(classifier.function)
+    request.predictor = predictor.with(classifier.function.upTo(size))
     return request
   }
 
@@ -34,9 +48,10 @@ extension ClassificationRequest: PlannedRequest {
 }
 
 extension DetectionRequest: PlannedRequest {
-  package func running(_ predictor: Predictor) -> Self {
+  package func running(_ predictor: Predictor, upTo size: ImageFeature.Size?) -> Self {
     var request = self
-    request.predictor = predictor.with(detector.function)
+    request.detector.image = size.map(detector.image.limited) ?? detector.image
+    request.predictor = predictor.with(detector.function.upTo(size))
     return request
   }
 
@@ -48,9 +63,12 @@ extension DetectionRequest: PlannedRequest {
 }
 
 extension SegmentationRequest: PlannedRequest {
-  package func running(_ predictor: Predictor) -> Self {
+  /// A map has the size that the model has for its usual images.
+  package var takesAnySize: Bool { false }
+
+  package func running(_ predictor: Predictor, upTo size: ImageFeature.Size?) -> Self {
     var request = self
-    request.predictor = predictor.with(segmenter.function)
+    request.predictor = predictor.with(segmenter.function.upTo(size))
     return request
   }
 
@@ -62,9 +80,10 @@ extension SegmentationRequest: PlannedRequest {
 }
 
 extension PoseRequest: PlannedRequest {
-  package func running(_ predictor: Predictor) -> Self {
+  package func running(_ predictor: Predictor, upTo size: ImageFeature.Size?) -> Self {
     var request = self
-    request.predictor = predictor.with(function)
+    request.image = size.map(image.limited) ?? image
+    request.predictor = predictor.with(function.upTo(size))
     return request
   }
 
