@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Compares `kelvin stream` on a video file with a loop of OpenCV and ONNX Runtime that does the same work, and with the decoder and
-the model alone.
+the model alone. Also runs a live stream for some minutes, and a long file, whose memory is watched.
 
-Usage: stream.py [--kelvin PATH] [--clip MP4] [--frames N] [--rounds N] [--name NAME]; in an environment with onnxruntime,
-opencv-python-headless and numpy. README.md says more.
+Usage: stream.py [--kelvin PATH] [--clip MP4] [--frames N] [--rounds N] [--minutes N] [--long N] [--name NAME]; in an environment
+with onnxruntime, opencv-python-headless and numpy. README.md says more.
 """
 import argparse
 import json
@@ -103,6 +103,72 @@ class Contenders:
         return 1 / median, (used[1] - used[0]) / (many - few)
 
 
+def repeated(clip, count, stretch, target):
+    """The clip so many times in one file, without coding it again; each frame takes `stretch` times its time."""
+    run(["ffmpeg", "-v", "error", "-itsscale", stretch, "-stream_loop", count - 1, "-i", clip, "-an", "-c", "copy", target])
+    return target
+
+
+def facts(clip):
+    output, _, _ = run(["ffprobe", "-v", "error", "-count_packets", "-select_streams", "v", "-show_entries",
+                        "stream=nb_read_packets,r_frame_rate", "-of", "json", clip])
+    stream = json.loads(output)["streams"][0]
+    top, bottom = map(int, stream["r_frame_rate"].split("/"))
+    return int(stream["nb_read_packets"]), top / bottom
+
+
+def watched(command):
+    """Standard output of a program, and its resident memory in MiB every half second."""
+    memory = []
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(list(map(str, command)), stdout=output, stderr=subprocess.DEVNULL)
+        while process.poll() is None:
+            with open(f"/proc/{process.pid}/status", encoding="ascii") as status:
+                lines = dict(line.split(":", 1) for line in status)
+            if "VmRSS" in lines:
+                memory.append(int(lines["VmRSS"].split()[0]) / 1024)
+            time.sleep(0.5)
+        if process.returncode:
+            sys.exit(f"stream.py: status {process.returncode} of {command}")
+        output.seek(0)
+        return output.read().decode(), memory
+
+
+def growth(memory):
+    """Medians of the second and the last tenth of the samples, in MiB."""
+    tenth = max(len(memory) // 10, 1)
+    return statistics.median(memory[tenth:2 * tenth]), statistics.median(memory[-tenth:])
+
+
+def live(kelvin, clip, minutes, folder):
+    """A file at its own pace with a model that takes 1.5 frames: the age of each answer in frames."""
+    count, rate = facts(clip)
+    command = [kelvin, "stream", MODEL, "--normalization", "imagenet", "--units", "cpu"]
+    output, _, _ = run(command + [clip, "--frames-at-once", 1, "--frames", 300, "--json"])
+    service = 1 / json.loads(output)["sources"][0]["framesPerSecond"]
+    wanted = 1.5 / service
+    loops = int(minutes * 60 * wanted / count) + 1
+    paced = repeated(clip, loops, rate / wanted, pathlib.Path(folder) / "live.mp4")
+    output, memory = watched(command + [paced, "--live", "--format", "jsonl"])
+    ages = sorted(json.loads(line)["latency"] * wanted for line in output.splitlines())
+    early, late = growth(memory)
+    return {"minutes": loops * count / wanted / 60, "framesPerSecond": wanted, "service": service, "arrived": loops * count,
+            "answered": len(ages), "medianAge": statistics.median(ages), "p99Age": ages[int(0.99 * (len(ages) - 1))],
+            "oldestAge": ages[-1], "over3": sum(age >= 3 for age in ages), "memory": [early, late]}
+
+
+def long(kelvin, clip, frames, folder):
+    """The memory of a long file, with a small model."""
+    count, _ = facts(clip)
+    file = repeated(clip, -(-frames // count), 1, pathlib.Path(folder) / "long.mp4")
+    model = ROOT / "Examples" / "Digits" / "Digits.mlpackage"
+    output, memory = watched([kelvin, "stream", model, file, "--units", "cpu", "--json"])
+    early, late = growth(memory)
+    source = json.loads(output)["sources"][0]
+    return {"frames": source["answered"], "framesPerSecond": source["framesPerSecond"], "memory": [early, late],
+            "largest": max(memory)}
+
+
 def agreement(contenders):
     """The share of frames with the same best class."""
     output, _, _ = run([contenders.kelvin, "stream", MODEL, contenders.clip, "--normalization", "imagenet", "--units", "cpu",
@@ -126,6 +192,16 @@ def text(result):
     lines += ["", f"`kelvin stream` has {result['peerRatio']:.2f} × the rate of the loop, and {result['slowerRatio']:.2f} × that of the slower of decoder and "
               f"model. Its processor time is {100 * result['overhead']:.1f} % more than that of decoder and model together; starting and "
               "loading are included."]
+    if run := result.get("live"):
+        lines += ["", "## Live", "",
+                  f"{run['minutes']:.1f} minutes with `--live` at {run['framesPerSecond']:.1f} frames per second, with the same model, which takes "
+                  f"{1000 * run['service']:.1f} ms a frame, or 1.5 frames. {run['answered']} of {run['arrived']} frames were answered. The age of an answer was "
+                  f"{run['medianAge']:.2f} frames in the median, {run['p99Age']:.2f} at p99 and {run['oldestAge']:.2f} at most; {run['over3']} answers "
+                  f"were older than 3 frames. Resident memory: {run['memory'][0]:.0f} MiB early, {run['memory'][1]:.0f} MiB at the end."]
+    if run := result.get("long"):
+        lines += ["", "## Long", "",
+                  f"{run['frames']} frames of a file with a small model, {run['framesPerSecond']:.0f} frames per second. Resident memory: "
+                  f"{run['memory'][0]:.1f} MiB in the second tenth of the run, {run['memory'][1]:.1f} MiB in the last, {run['largest']:.1f} MiB at most."]
     return "\n".join(lines) + "\n"
 
 
@@ -133,8 +209,10 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--kelvin", default=ROOT / ".build/release/kelvin")
     parser.add_argument("--clip", default=SHARED / "video" / "bottle-detection.mp4")
-    parser.add_argument("--frames", type=int, default=300)
+    parser.add_argument("--frames", type=int, default=600)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--minutes", type=float, default=10, help="of the live stream")
+    parser.add_argument("--long", type=int, default=100_000, help="frames of the long file")
     parser.add_argument("--name", default="stream")
     options = parser.parse_args()
     load = quiet.warn()
@@ -145,6 +223,11 @@ def main():
             for name in rounds if index % 2 == 0 else reversed(list(rounds)):
                 rounds[name].append(getattr(contenders, name)())
         count, same = agreement(contenders)
+        parts = {}
+        if options.minutes > 0:
+            parts["live"] = live(options.kelvin, options.clip, options.minutes, folder)
+        if options.long > 0:
+            parts["long"] = long(options.kelvin, options.clip, options.long, folder)
     if count != options.frames:
         sys.exit(f"stream.py: {count} answers, expected {options.frames}")
     pairs = list(zip(rounds["stream"], rounds["peer"], rounds["decoder"], rounds["model"]))
@@ -154,6 +237,7 @@ def main():
         "peerRatio": statistics.median(a[0] / b[0] for a, b, _, _ in pairs),
         "slowerRatio": statistics.median(a[0] / min(c[0], d[0]) for a, _, c, d in pairs),
         "overhead": statistics.median(a[1] / (c[1] + options.frames * d[1]) - 1 for a, _, c, d in pairs),
+        **parts,
     }
     report.save(options.name, result, text(result))
     print(text(result))
