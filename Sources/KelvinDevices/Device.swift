@@ -239,18 +239,24 @@ package struct Bindings {
   package var scratch: BufferSlice?
   /// Whether `Invocation.nodeTimings` is requested. Measuring may slow the invocation a little.
   package var measuresNodes: Bool
+  /// The indices of the inputs that the host writes before each submission (`Invocation.stagedInputs`), and of the
+  /// outputs that it reads afterwards (`Invocation.stagedOutputs`).
+  package var hostInputs: Set<Int>
+  package var hostOutputs: Set<Int>
   /// Checked between nodes by devices that compute on the calling thread. If it is set, the submission throws
   /// `.cancelled` and its outputs are incomplete.
   package var stop: StopSignal?
 
   package init(
     inputs: [BufferSlice], outputs: [BufferSlice], scratch: BufferSlice?, measuresNodes: Bool = false,
-    stop: StopSignal? = nil
+    hostInputs: Set<Int> = [], hostOutputs: Set<Int> = [], stop: StopSignal? = nil
   ) {
     self.inputs = inputs
     self.outputs = outputs
     self.scratch = scratch
     self.measuresNodes = measuresNodes
+    self.hostInputs = hostInputs
+    self.hostOutputs = hostOutputs
     self.stop = stop
   }
 }
@@ -268,9 +274,23 @@ package protocol Invocation: AnyObject {
   ///   `.cancelled`.
   func submit() throws(DeviceError)
 
+  /// Host memory of inputs of `Bindings.hostInputs`, by index. Each submission first copies it to the input's slice.
+  /// The host writes other inputs to their slices.
+  var stagedInputs: [Int: BufferSlice] { get }
+
+  /// Host memory of outputs of `Bindings.hostOutputs`, by index. Each submission ends with a copy of the output's slice
+  /// to it. The host reads other outputs from their slices.
+  var stagedOutputs: [Int: BufferSlice] { get }
+
   /// The time of each node of the segment's graph in the latest completed submission; empty unless requested. Time
   /// spent in the body of a fused node counts for the fused node.
   var nodeTimings: [NodeTiming] { get }
+}
+
+/// Suits a device whose submissions make no copies for the host.
+extension Invocation {
+  package var stagedInputs: [Int: BufferSlice] { [:] }
+  package var stagedOutputs: [Int: BufferSlice] { [:] }
 }
 
 package struct NodeTiming: Hashable, Sendable {

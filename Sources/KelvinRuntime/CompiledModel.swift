@@ -12,6 +12,7 @@ package final class CompiledModel: Sendable {
   package let placement: [String: String]
   package let transfers: [PlannedTransfer]
   let layout: BufferLayout
+  let recordedCopies: RecordedCopies
   /// By device, the bytes of scratch memory. Submissions to one device run in order, so its segments share it.
   let scratchByteCounts: [String: Int]
   /// The bytes of values and scratch memory of one inference, on all devices together.
@@ -113,6 +114,7 @@ package final class CompiledModel: Sendable {
     }
     layout = BufferLayout(
       flat, schedule, placement: placement, host: host, isHost: isHost, isUnified: { unified[$0] ?? false })
+    recordedCopies = RecordedCopies(flat, schedule)
     let facts = graph.types(graph.inputs).map { "\($0)" } + specialization
     var executables: [any Executable] = []
     var stores: [any PackedWeights] = []

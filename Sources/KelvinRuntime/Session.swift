@@ -99,7 +99,7 @@ package final class Session {
         buffers.append((id, made))
       }
       var invocations: [any Invocation] = []
-      for (segment, executable) in zip(model.schedule.segments, model.executables) {
+      for (number, (segment, executable)) in zip(model.schedule.segments, model.executables).enumerated() {
         let size = executable.scratchByteCount
         invocations.append(
           try executable.bind(
@@ -108,9 +108,10 @@ package final class Session {
               outputs: segment.outputs.map { slice($0, on: segment.device) },
               scratch: size > 0
                 ? scratch[segment.device].map { BufferSlice($0, offset: 0, byteCount: size) } : nil,
-              measuresNodes: measuresNodes, stop: stop)))
+              measuresNodes: measuresNodes, hostInputs: model.recordedCopies.inputs(of: number),
+              hostOutputs: model.recordedCopies.outputs(of: number), stop: stop)))
       }
-      steps = try model.boundSteps(slice)
+      steps = try model.boundSteps(invocations, slice)
       inputs = model.graph.inputs.map { slice($0, on: model.host) }
       outputs = model.graph.outputs.map { slice($0, on: model.host) }
       self.buffers = buffers

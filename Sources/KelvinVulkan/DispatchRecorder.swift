@@ -3,15 +3,17 @@ import KelvinDevices
 import KelvinGPU
 
 /// Records an executable's dispatches on an invocation's memory: descriptors, barriers between dependent dispatches,
-/// and timestamps if requested.
+/// copies from and to staged values around them, and timestamps if requested.
 final class DispatchRecorder {
   private let executable: VulkanExecutable
   private let storages: BoundStorages
+  private let staged: StagedValues
   private let context: VulkanContext
   private let sets: OperandSets
 
-  init(_ executable: VulkanExecutable, _ storages: BoundStorages) {
+  init(_ executable: VulkanExecutable, _ storages: BoundStorages, _ staged: StagedValues) {
     self.executable = executable
+    self.staged = staged
     self.storages = storages
     context = executable.device.context
     sets = OperandSets(context, executable.device.pipelines)
@@ -36,6 +38,10 @@ final class DispatchRecorder {
     let (vk, layout) = (context.vk, executable.device.pipelines.layout)
     let compute = VK_PIPELINE_BIND_POINT_COMPUTE
     try commands.record(context) { (buffer: VkCommandBuffer) throws(DeviceError) in
+      if submission == 0, !staged.uploads.isEmpty {
+        commands.barrier(buffer, .everythingToTransfer)
+        staged.record(staged.uploads, buffer)
+      }
       commands.barrier(buffer, .start)
       if let timestamps, submission == 0 {
         vk.vkCmdResetQueryPool!(buffer, timestamps.pool, 0, UInt32(timestamps.count))
@@ -74,6 +80,10 @@ final class DispatchRecorder {
         }
       }
       commands.barrier(buffer, .end)
+      if submission == executable.submissions.count - 1, !staged.downloads.isEmpty {
+        staged.record(staged.downloads, buffer)
+        commands.barrier(buffer, .transferToEverything)
+      }
     }
   }
 }

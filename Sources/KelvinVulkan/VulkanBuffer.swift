@@ -10,6 +10,8 @@ package final class VulkanBuffer: Buffer, @unchecked Sendable {
   let allocation: VulkanAllocation
   /// The imported host memory, if any; it is never written.
   private let host: MemoryImport.Part?
+  /// Whether it is host memory for copies, which does not count as the device's.
+  private let isStaging: Bool
 
   /// - Parameter isZeroed: whether memory that the host can address starts as zeros.
   /// - Throws: `.outOfMemory`; the error that disabled the device.
@@ -18,11 +20,18 @@ package final class VulkanBuffer: Buffer, @unchecked Sendable {
   ) throws(DeviceError) -> VulkanBuffer {
     try context.health.check()
     return try context.guarded("a buffer of \(byteCount) bytes") { () throws(DeviceError) in
-      try VulkanBuffer(context, byteCount: byteCount, isZeroed: isZeroed)
+      try VulkanBuffer(context, byteCount: byteCount, isZeroed: isZeroed, isStaging: false)
     }
   }
 
-  private init(_ context: VulkanContext, byteCount: Int, isZeroed: Bool) throws(DeviceError) {
+  /// Makes host memory that the device's copies read and write. Call it on a `DriverThread`.
+  ///
+  /// - Throws: `.outOfMemory`; the error that disabled the device.
+  static func staging(_ context: VulkanContext, byteCount: Int) throws(DeviceError) -> VulkanBuffer {
+    try VulkanBuffer(context, byteCount: byteCount, isZeroed: false, isStaging: true)
+  }
+
+  private init(_ context: VulkanContext, byteCount: Int, isZeroed: Bool, isStaging: Bool) throws(DeviceError) {
     let limit = 1 << 40
     guard (0...limit).contains(byteCount) else {
       throw context.error(
@@ -31,9 +40,10 @@ package final class VulkanBuffer: Buffer, @unchecked Sendable {
     self.byteCount = byteCount
     self.context = context
     let rounded = (max(byteCount, 1) + bufferAlignment - 1) / bufferAlignment * bufferAlignment
-    allocation = try VulkanAllocation(context, byteCount: TexelSize.buffer(rounded), isStaging: false)
+    allocation = try VulkanAllocation(context, byteCount: TexelSize.buffer(rounded), isStaging: isStaging)
     host = nil
-    context.health.took(byteCount: allocation.byteCount)
+    self.isStaging = isStaging
+    if !isStaging { context.health.took(byteCount: allocation.byteCount) }
     if isZeroed, let pointer = allocation.pointer {
       try DriverThread.pausing { () throws(DeviceError) in
         _ = pointer.initializeMemory(as: UInt8.self, repeating: 0, count: rounded)
@@ -62,11 +72,12 @@ package final class VulkanBuffer: Buffer, @unchecked Sendable {
     self.context = context
     self.allocation = allocation
     self.host = host
+    isStaging = false
     context.health.took(byteCount: allocation.byteCount)
   }
 
   deinit {
-    context.health.freed(byteCount: allocation.byteCount)
+    if !isStaging { context.health.freed(byteCount: allocation.byteCount) }
     context.free { [context, allocation] in allocation.destroy(context.vk, context.device) }
     if !context.health.mayFree, let host { LeakedResources.keep(host) }
   }

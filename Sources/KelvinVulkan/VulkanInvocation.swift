@@ -12,6 +12,7 @@ package final class VulkanInvocation: Invocation {
   private let timestamps: Timestamps?
   /// The buffers, which keep the session's memory alive.
   private let buffers: [any Buffer]
+  private let staged: StagedValues
 
   init(_ executable: VulkanExecutable, _ bindings: Bindings) throws(DeviceError) {
     let context = executable.device.context
@@ -21,7 +22,9 @@ package final class VulkanInvocation: Invocation {
     event = try VulkanEvent(context, submissions: executable.submissions.count, watchdog: executable.watchdog) {
       executable.hasRun.store(true, ordering: .relaxed)
     }
-    let recorder = DispatchRecorder(executable, try BoundStorages(executable, bindings))
+    let storages = try BoundStorages(executable, bindings)
+    staged = try StagedValues(context, bindings)
+    let recorder = DispatchRecorder(executable, storages, staged)
     timestamps =
       bindings.measuresNodes && context.properties.timestampBits > 0
       ? try Timestamps(context, count: executable.lowered.dispatches.count + 1) : nil
@@ -50,6 +53,8 @@ package final class VulkanInvocation: Invocation {
   }
 
   package var completion: any Event { event }
+  package var stagedInputs: [Int: BufferSlice] { staged.inputs }
+  package var stagedOutputs: [Int: BufferSlice] { staged.outputs }
 
   package func submit() throws(DeviceError) {
     let isFirst = !executable.hasRun.load(ordering: .relaxed)
@@ -124,6 +129,7 @@ package final class VulkanEvent: Event, @unchecked Sendable {
         context.health.allow(watchdog.limit(expecting: seconds))
       }
     }
+    self.submissions.withLock { $0.removeAll(keepingCapacity: true) }
     didEnd()
   }
 }

@@ -5,15 +5,16 @@ import Synchronization
 
 /// A device that computes as the reference does, but as late as its contract allows: submitted work runs, in order,
 /// when a caller waits for it. A runtime that reads results or reuses memory too early gets wrong numbers from it.
+/// Its submissions copy staged values if the host cannot address its memory.
 package final class DeferredDevice: Device {
   package let info: DeviceInfo
   package let health = DeviceHealth()
-  private let isUnified: Bool
+  fileprivate let isUnified: Bool
   private let reference = ReferenceDevice()
   fileprivate let queue = Mutex<[Work]>([])
 
   fileprivate struct Work: @unchecked Sendable {
-    let invocation: any Invocation
+    let invocation: DeferredInvocation
     let event: DeferredEvent
   }
 
@@ -40,7 +41,7 @@ package final class DeferredDevice: Device {
   fileprivate func drain(to event: DeferredEvent) throws(DeviceError) {
     while !event.isSignalled {
       guard let work = queue.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else { return }
-      try work.invocation.submit()
+      try work.invocation.perform()
       work.event.signal()
     }
   }
@@ -68,7 +69,7 @@ private final class DeferredExecutable: Executable {
   }
 
   func bind(_ bindings: Bindings) throws(DeviceError) -> any Invocation {
-    DeferredInvocation(device: device, inner: try inner.bind(bindings))
+    try DeferredInvocation(device: device, inner: try inner.bind(bindings), bindings)
   }
 }
 
@@ -76,19 +77,42 @@ private final class DeferredInvocation: Invocation {
   let device: DeferredDevice
   let inner: any Invocation
   let event: DeferredEvent
+  private(set) var stagedInputs: [Int: BufferSlice] = [:]
+  private(set) var stagedOutputs: [Int: BufferSlice] = [:]
+  private let bindings: Bindings
   var completion: any Event { event }
   var nodeTimings: [NodeTiming] { inner.nodeTimings }
 
-  init(device: DeferredDevice, inner: any Invocation) {
+  init(device: DeferredDevice, inner: any Invocation, _ bindings: Bindings) throws(DeviceError) {
     self.device = device
     self.inner = inner
+    self.bindings = bindings
     event = DeferredEvent(device)
+    guard !device.isUnified else { return }
+    for index in bindings.hostInputs { stagedInputs[index] = try Self.staging(bindings.inputs[index]) }
+    for index in bindings.hostOutputs { stagedOutputs[index] = try Self.staging(bindings.outputs[index]) }
+  }
+
+  private static func staging(_ slice: BufferSlice) throws(DeviceError) -> BufferSlice {
+    BufferSlice(try HostBuffer(byteCount: slice.byteCount), offset: 0, byteCount: slice.byteCount)
   }
 
   func submit() throws(DeviceError) {
     event.reset()
-    let work = DeferredDevice.Work(invocation: inner, event: event)
+    let work = DeferredDevice.Work(invocation: self, event: event)
     device.queue.withLock { $0.append(work) }
+  }
+
+  /// Does the submitted work.
+  func perform() throws(DeviceError) {
+    for (index, staging) in stagedInputs { try copy(staging, to: bindings.inputs[index]) }
+    try inner.submit()
+    for (index, staging) in stagedOutputs { try copy(bindings.outputs[index], to: staging) }
+  }
+
+  private func copy(_ source: BufferSlice, to target: BufferSlice) throws(DeviceError) {
+    let bytes = try Bytes(count: source.byteCount) { (raw) throws(DeviceError) in try source.read(into: raw) }
+    try bytes.withUnsafeBytes { (raw) throws(DeviceError) in try target.write(raw) }
   }
 }
 

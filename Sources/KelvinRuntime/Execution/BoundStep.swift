@@ -89,13 +89,12 @@ enum HostScalar {
 extension CompiledModel {
   /// Returns the steps of the schedule, bound to the memory of a session.
   ///
-  /// - Parameter slice: returns the memory of a value on a device.
-  func boundSteps(_ slice: (ValueID, String) -> BufferSlice) throws(DeviceError) -> [BoundStep] {
-    /// For each value with memory of its own, the segments that write that memory.
-    var producers: [ValueID: [Int]] = [:]
-    for (index, segment) in schedule.segments.enumerated() {
-      for output in segment.outputs { producers[flat.memory[output.index], default: []].append(index) }
-    }
+  /// - Parameters:
+  ///   - invocations: the invocation of each segment.
+  ///   - slice: returns the memory of a value on a device.
+  func boundSteps(
+    _ invocations: [any Invocation], _ slice: (ValueID, String) -> BufferSlice
+  ) throws(DeviceError) -> [BoundStep] {
     /// Values that the runtime itself reads and writes are in memory that the host can address.
     func memory(_ value: ValueID) -> UnsafeMutableRawBufferPointer {
       let slice = slice(value, host)
@@ -123,10 +122,14 @@ extension CompiledModel {
       case .transfer(let transfer):
         let isShared =
           layout.slot(transfer.value, on: transfer.from) == layout.slot(transfer.value, on: transfer.to)
+        let source = recordedCopies.sources[own].flatMap { invocations[$0.segment].stagedOutputs[$0.index] }
+        let target = recordedCopies.targets[own].flatMap { invocations[$0.segment].stagedInputs[$0.index] }
         let copy =
           try isShared
-          ? BoundCopy.shared : BoundCopy(slice(transfer.value, transfer.from), slice(transfer.value, transfer.to))
-        return .transfer(producers: producers[flat.memory[transfer.value.index]] ?? [], copy, number: own)
+          ? BoundCopy.shared
+          : BoundCopy(
+            source ?? slice(transfer.value, transfer.from), target ?? slice(transfer.value, transfer.to))
+        return .transfer(producers: recordedCopies.producers(of: transfer.value), copy, number: own)
       case .branch(let branch):
         let then = try branch.then.steps.map(bind)
         let otherwise = try branch.otherwise.steps.map(bind)
