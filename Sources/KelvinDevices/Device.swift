@@ -274,8 +274,8 @@ package protocol Invocation: AnyObject {
   ///   `.cancelled`.
   func submit() throws(DeviceError)
 
-  /// Host memory of inputs of `Bindings.hostInputs`, by index. Each submission first copies it to the input's slice.
-  /// The host writes other inputs to their slices.
+  /// Host memory of inputs of `Bindings.hostInputs`, by index. Each submission first copies it to the input's slice, so
+  /// the host must write it. The host writes other inputs to their slices.
   var stagedInputs: [Int: BufferSlice] { get }
 
   /// Host memory of outputs of `Bindings.hostOutputs`, by index. Each submission ends with a copy of the output's slice

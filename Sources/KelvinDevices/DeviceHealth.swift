@@ -211,6 +211,9 @@ extension DeviceHealth {
   /// The seconds from which on a wait is taken to have observed the end.
   private static let noticeable = 1e-3
 
+  /// Whether a submission is known to have ended, because a wait has observed its end or that of a later one.
+  package func hasEnded(_ submission: Submission) -> Bool { queue.withLock { submission.number <= $0.ended } }
+
   /// The number of submissions not known to have ended.
   var outstanding: Int { queue.withLock { $0.begun - $0.ended } }
 

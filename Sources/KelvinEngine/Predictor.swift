@@ -27,6 +27,8 @@ package final class Predictor: Sendable {
   private enum Variant: Hashable {
     /// Padding rows before the rows of inputs; by input, the axis along which it grows.
     case padded([String: Int])
+    /// States instead of inputs and outputs.
+    case carrying([CarriedCache])
     /// These constants as inputs.
     case overriding(Set<String>)
     /// Host execution of control flow that a graph could not contain for some prediction's sizes. Once made, this
@@ -89,6 +91,14 @@ package final class Predictor: Sendable {
   package func padded(_ growing: [String: Int]) -> Predictor? {
     guard let function = loaded.function.padded(growing) else { return nil }
     return try? variant(.padded(growing), nil) { loaded.with(function) }
+  }
+
+  /// Returns the same model with caches in states, which `makeState(_:)` makes with the inputs' types; nil if it is not
+  /// a single graph of known sizes. Building the graph determines whether the caches have suitable types; predictions
+  /// report if they do not.
+  package func carrying(_ caches: [CarriedCache]) -> Predictor? {
+    guard let function = loaded.function.carrying(caches) else { return nil }
+    return try? variant(.carrying(caches), nil) { loaded.with(function) }
   }
 
   /// Returns the same model with constants as inputs; nil if no constant has a value.
@@ -180,7 +190,11 @@ package final class Predictor: Sendable {
   }
 
   /// Returns memory for the model's states, filled with zeros.
-  package func makeState() -> StateMemory { StateMemory(model: loaded.context.key.description) }
+  ///
+  /// - Parameter types: the types of states whose sizes the model leaves open, by name.
+  package func makeState(_ types: [String: TensorType] = [:]) -> StateMemory {
+    StateMemory(model: loaded.context.key.description, types: types)
+  }
 
   /// Predicts once, reading and writing states. Blocks the calling thread.
   ///
@@ -212,7 +226,9 @@ package final class Predictor: Sendable {
         isRead = true
         return try loaded.fallback.withFallback(size: try executor.binding.size(values)) { exclusions in
           try checked(losing: state.lose) { use in
-            try executor.run(values, backings: backings, cancellation) { graph, types in
+            try executor.run(
+              values, backings: backings, states: state.types.mapValues(\.shape), cancellation
+            ) { graph, types in
               try use(graphs[graph].model(types, exclusions, cancellation))
             } withSession: { _, model, _, body in
               try state.using(model, body)

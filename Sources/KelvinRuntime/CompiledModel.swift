@@ -115,7 +115,7 @@ package final class CompiledModel: Sendable {
     layout = BufferLayout(
       flat, schedule, placement: placement, host: host, isHost: isHost, isUnified: { unified[$0] ?? false })
     recordedCopies = RecordedCopies(flat, schedule)
-    let facts = graph.types(graph.inputs).map { "\($0)" } + specialization
+    let facts = graph.types(graph.inputs + graph.states.map(\.read)).map { "\($0)" } + specialization
     var executables: [any Executable] = []
     var stores: [any PackedWeights] = []
     let count = schedule.segments.count

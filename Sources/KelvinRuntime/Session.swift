@@ -201,8 +201,8 @@ package final class Session {
     for step in steps {
       try stop.check(device: model.host)
       switch step {
-      case .run(let segment, let overwrites, let number):
-        if overwrites { try finish(invocations.indices) }
+      case .run(let segment, let others, let number):
+        try finish(others)
         let start = record.map { _ in SessionRecord.now }
         isInFlight[segment] = true
         try invocations[segment].submit()

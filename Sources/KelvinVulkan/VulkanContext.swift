@@ -112,6 +112,8 @@ final class VulkanContext: @unchecked Sendable {
   @discardableResult
   func wait(_ fence: VkFence, for submission: DeviceHealth.Submission) throws(DeviceError) -> Double {
     let place = "vkWaitForFences"
+    try health.check()
+    if health.hasEnded(submission) { return 0 }
     return try health.wait(id, place, for: submission) { (seconds) throws(DeviceError) -> Bool in
       let nanoseconds = UInt64(min(seconds, 1e9) * 1e9)
       let result = withUnsafePointer(to: Optional(fence)) {

@@ -39,6 +39,13 @@ import Testing
     #expect(health.heldByteCount == 20)
   }
 
+  @Test func endOfASubmissionIsTheEndOfEarlierOnes() throws {
+    let submissions = (0..<3).map { _ in health.submitted() }
+    #expect(!submissions.contains(where: health.hasEnded))
+    try wait(for: submissions[1], ending: 101)
+    #expect(submissions.map(health.hasEnded) == [true, true, false])
+  }
+
   /// A clock that advances only when a test sets it.
   private final class Still: Sendable {
     let seconds = Mutex(100.0)

@@ -97,6 +97,30 @@ import Testing
     #expect(sequence.memory.contains("with room for 63 tokens"))
   }
 
+  /// Caches that are inputs and outputs of the model stay on its device, between steps of one token at least.
+  @Test(
+    arguments: ModelFixture.fastDevices.filter { $0 != "cpu" },
+    Tier.some(2, of: ["shared.onnx", "past.onnx", "lengths.onnx"])
+  )
+  func cachesStayOnTheDevice(device: String, file: String) throws {
+    let (prompt, tokens) = try vector()
+    let sequence = try TokenSequence(try model(file, device))
+    #expect(try greedy(sequence, prompt, 6) == Array(tokens.prefix(6)))
+    #expect(sequence.memory.contains("on \(device)"), "\(sequence.memory)")
+    #expect(try greedy(sequence, Array(tokens[5..<9]), 4) == Array(tokens[9..<13]), "several tokens at a time")
+    sequence.restart()
+    #expect(try greedy(sequence, prompt, 4) == Array(tokens.prefix(4)))
+  }
+
+  /// The rows of all tokens move to a larger cache.
+  @Test(.slow, arguments: ModelFixture.fastDevices.filter { $0 != "cpu" })
+  func cacheOnADeviceGrows(device: String) throws {
+    let (prompt, tokens) = try vector()
+    let sequence = try TokenSequence(try model("lengths.onnx", device))
+    #expect(try greedy(sequence, prompt, 64) == Array(tokens.prefix(64)))
+    #expect(sequence.memory.contains("with room for 79 tokens"), "\(sequence.memory)")
+  }
+
   /// The capacity grows by an eighth of a power of two at a time, so that a token's time follows the length; the
   /// model's tables of positions have 80 rows.
   @Test func capacityFollowsTheLength() throws {

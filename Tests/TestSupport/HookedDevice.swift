@@ -84,6 +84,8 @@ private final class HookedInvocation: Invocation {
   let inner: any Invocation
   var completion: any Event { inner.completion }
   var nodeTimings: [NodeTiming] { inner.nodeTimings }
+  var stagedInputs: [Int: BufferSlice] { inner.stagedInputs }
+  var stagedOutputs: [Int: BufferSlice] { inner.stagedOutputs }
 
   init(device: HookedDevice, inner: any Invocation) {
     self.device = device

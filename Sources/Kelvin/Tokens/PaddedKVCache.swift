@@ -115,9 +115,17 @@ private final class RowMemory: @unchecked Sendable {
 }
 
 extension TokenFeeding.Cache {
-  /// Copies the last `count` rows of a dense array to the end of another.
-  fileprivate func copy(_ count: Int, lastRowsOf source: MultiArray, into target: MultiArray) {
-    guard let axis = growingAxis else { return }
+  /// Returns the number of rows of an array, at most `limit` if it is given.
+  func rowCount(of array: MultiArray, atMost limit: Int?) -> Int {
+    let count = growingAxis.map { array.shape[$0] } ?? 1
+    return min(count, limit ?? count)
+  }
+
+  /// Copies the last `count` rows of a dense array to the end of another; all elements if the cache does not grow.
+  func copy(_ count: Int, lastRowsOf source: MultiArray, into target: MultiArray) {
+    guard let axis = growingAxis else {
+      return target.memory.copyMemory(from: UnsafeRawBufferPointer(source.memory))
+    }
     let row = shape.dimensions[(axis + 1)...].reduce(scalar.byteCount, *)
     let blocks = shape.dimensions[..<axis].reduce(1, *)
     let (from, to) = (source.shape[axis], target.shape[axis])

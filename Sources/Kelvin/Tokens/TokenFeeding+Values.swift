@@ -21,15 +21,17 @@ extension TokenFeeding {
   ///   - past: the number of tokens read before it.
   ///   - padding: the number of ignored rows in front of the tokens' rows.
   ///   - held: the outputs of the previous step, by the name of the input; nil for zeros.
+  ///   - passesCaches: whether the model has inputs for the caches.
   package func values(
-    reading tokens: [Int], after past: Int, behind padding: Int = 0, _ held: [String: FeatureValue]?
+    reading tokens: [Int], after past: Int, behind padding: Int = 0, _ held: [String: FeatureValue]?,
+    passesCaches: Bool = true
   ) -> DictionaryFeatureProvider {
     var values = held ?? [:]
     for input in inputs {
       let type = TensorType(input.scalar, input.shape(reading: tokens.count, after: padding + past))
       values[input.name] = FeatureValue(multiArray: MultiArray(input.tensor(type, tokens, past, behind: padding)))
     }
-    for cache in caches where values[cache.past] == nil {
+    for cache in caches where passesCaches && values[cache.past] == nil {
       let type = cache.type(holding: past)
       values[cache.past] = FeatureValue(
         multiArray: MultiArray(type) { _ = $0.initializeMemory(as: UInt8.self, repeating: 0) })

@@ -24,6 +24,9 @@ import KelvinRuntime
 /// mask, if the model has one, or by a rewritten model that ignores padding. A trial step, computed with and without
 /// padding, checks that the padding is ignored.
 ///
+/// If other devices than the host run the model, such a cache stays on them between steps. If one of them fails, the
+/// sequence reads its tokens again on the devices that are left.
+///
 /// A sequence has one owner at a time. Several sequences of one model can run concurrently, each with its own cache.
 public final class TokenSequence {
   /// The number of tokens read.
@@ -36,11 +39,21 @@ public final class TokenSequence {
   /// The model rewritten to ignore padding; nil if that is not possible.
   private lazy var rewritten: Predictor? = feeding.growing.flatMap { predictor.padded($0) }
   private var state: StateMemory
-  /// The caches after the latest step, in the caches' order; nil before the first step, and while `padded` has them.
+  /// The tokens read, from which the caches can be computed again; empty unless the caches stay on devices.
+  private var readTokens: [Int] = []
+  /// The caches after the latest step, in the caches' order; nil before the first step, and while `padded` or `carried`
+  /// has them.
   private var held: [MultiArray]?
   /// The padded cache, reused by later sequences.
   private var padded: PaddedKVCache?
   private var isPadded = false
+  /// The cache on the devices, reused by later sequences.
+  private var carried: CarriedKVCache?
+  private var isCarried = false
+  /// Whether caches that are inputs and outputs of the model may stay on its devices instead.
+  private var carries: Bool
+  /// The model with the caches in states, by the padding that it ignores; nil for none.
+  private var carriers: [Padding?: Predictor] = [:]
   /// The remaining kinds of padding that may work for the model, the best first.
   private var paddings: [Padding] = []
   /// Whether a trial step has shown that the model ignores padding of the first kind.
@@ -72,6 +85,7 @@ public final class TokenSequence {
     self.predictor = predictor
     feeding = try TokenFeeding(predictor.loaded.function, states: predictor.states.keys, roles: roles)
     state = predictor.makeState()
+    carries = predictor.usesOtherDevices && !feeding.caches.isEmpty
     guard predictor.states.isEmpty else { return }
     if feeding.mayTakePadding { paddings.append(.mask) }
     if feeding.growing != nil { paddings.append(.rewriting) }
@@ -97,9 +111,11 @@ public final class TokenSequence {
       let step = Array(rest.prefix(feeding.step(of: rest.count)))
       let isLast = step.count == rest.count
       rest = rest.dropFirst(step.count)
-      let answer = try answer(step)
+      var answer = try carriedAnswer(step)
+      if answer == nil { answer = try self.answer(step) }
       length += step.count
-      if isLast { scores = try last(answer) }
+      if carries { readTokens += step }
+      if isLast, let answer { scores = try last(answer) }
     }
     return scores
   }
@@ -107,7 +123,7 @@ public final class TokenSequence {
   /// Discards all tokens. Memory is kept for the next sequence.
   public func restart() {
     length = 0
-    (held, isPadded) = (nil, false)
+    (held, isPadded, isCarried, readTokens) = (nil, false, false, [])
     do { try state.clear() } catch { state = predictor.makeState() }
   }
 
@@ -120,10 +136,10 @@ public final class TokenSequence {
     let room = PaddedKVCache.room(for: isTried ? length : padding == .mask ? 2 * length : length + 1)
     guard room < excess else { return try exactAnswer(tokens) }
     if !isPadded || padded?.room != room {
-      let rows = isPadded ? padded?.rows(length) ?? [] : held ?? []
+      let rows = try rows() ?? []
       let past = try padded?.room == room ? padded : PaddedKVCache(feeding.caches, room: room, reusing: padded)
       past?.hold(rows)
-      (padded, isPadded) = (past, true)
+      (padded, isPadded, isCarried) = (past, true, false)
       if isTried { held = nil }
     }
     guard let padded else { return try exactAnswer(tokens) }
@@ -154,13 +170,70 @@ public final class TokenSequence {
 
   /// Runs one step without padding.
   private func exactAnswer(_ tokens: [Int]) throws(ModelError) -> DictionaryFeatureProvider {
-    let rows = isPadded ? padded?.rows(length) : held
-    isPadded = false
+    let rows = try rows()
+    (isPadded, isCarried) = (false, false)
     let given = rows.map { rows in zip(feeding.caches, rows).map { ($0.past, FeatureValue(multiArray: $1)) } }
     let answer = try predict(
       feeding.values(reading: tokens, after: length, given.map { Dictionary($0) { first, _ in first } }))
     held = feeding.caches.compactMap { answer[$0.present]?.multiArrayValue }
     return answer
+  }
+
+  /// The rows of all tokens read, in the caches' order; nil for none.
+  private func rows() throws(ModelError) -> [MultiArray]? {
+    if isCarried { return try carried?.rows(length) }
+    return isPadded ? padded?.rows(length) : held
+  }
+
+  /// Runs one step with the caches in states; nil if the caches must be inputs and outputs.
+  ///
+  /// A growing cache is padded, and only for steps of one token, once a trial has shown that the model ignores the
+  /// padding. A failed step leaves the states undefined; the tokens are then read again without states.
+  private func carriedAnswer(_ tokens: [Int]) throws(ModelError) -> DictionaryFeatureProvider? {
+    guard carries else { return nil }
+    let isFixed = feeding.caches.allSatisfy { $0.growingAxis == nil }
+    guard isFixed || feeding.growing != nil && tokens.count == 1 && length > 0 && isTried else { return nil }
+    let padding = isFixed ? nil : paddings.first
+    // After the step there is a row for each token.
+    let room = isFixed ? nil : PaddedKVCache.room(for: length + 1)
+    guard room ?? 0 < excess, let carrier = carrier(padding) else { return nil }
+    do {
+      if !isCarried || carried?.room != room {
+        let rows = length > 0 ? try rows() : nil
+        let cache =
+          carried.flatMap { $0.room == room ? $0 : nil }
+          ?? CarriedKVCache(feeding.caches, room: room, of: carrier)
+        if let rows { try cache.hold(rows) } else { try ModelError.wrapping { try cache.state.clear() } }
+        (carried, isCarried, padded, isPadded, held) = (cache, true, nil, false, nil)
+      }
+      guard let carried else { return nil }
+      let rows = (room ?? length) - length
+      let given = padding == .rewriting ? [Predictor.paddingInput: FeatureValue(int64: Int64(rows))] : [:]
+      let values = feeding.values(reading: tokens, after: length, behind: rows, given, passesCaches: false)
+      return try carrier.predict(values, using: carried.state, [:], nil)
+    } catch {
+      guard error.code != .predictionCancelled else { throw error }
+      let before = readTokens
+      (carries, carried, isCarried, isPadded, held, readTokens, length) = (false, nil, false, false, nil, [], 0)
+      var rest = before[...]
+      while !rest.isEmpty {
+        let step = Array(rest.prefix(feeding.step(of: rest.count)))
+        rest = rest.dropFirst(step.count)
+        _ = try exactAnswer(step)
+        length += step.count
+      }
+      return nil
+    }
+  }
+
+  /// Returns the model with the caches in states; nil if there is none, which ends the attempts.
+  private func carrier(_ padding: Padding?) -> Predictor? {
+    if let known = carriers[padding] { return known }
+    let caches = feeding.caches.map { CarriedCache(past: $0.past, present: $0.present, axis: $0.growingAxis) }
+    let made = (padding == .rewriting ? rewritten : predictor)?.carrying(caches)
+    carriers[padding] = made
+    carries = made != nil
+    return made
   }
 
   /// Whether scores are equal up to the rounding of sums in another order.
@@ -206,7 +279,12 @@ extension TokenSequence {
       let isGrowing = feeding.caches.contains { $0.growingAxis != nil }
       let padded = isPadded ? padded : nil
       let bytes = HumanReadable.bytes(feeding.caches.reduce(0) { $0 + $1.type(holding: padded?.room ?? 1).byteCount })
-      let arrays = "\(feeding.caches.count) arrays in host memory"
+      let places = isCarried ? carried?.state.holders.sorted() ?? [] : []
+      let arrays = "\(feeding.caches.count) arrays \(places.isEmpty ? "in host memory" : "on \(places.inWords)")"
+      if isCarried, let room = carried?.room {
+        let bytes = HumanReadable.bytes(feeding.caches.reduce(0) { $0 + $1.type(holding: room).byteCount })
+        return "\(arrays), with room for \(room) tokens, \(bytes)"
+      }
       if let padded { return "\(arrays), with room for \(padded.room) tokens, \(bytes)" }
       return isGrowing ? "\(arrays), which grow by \(bytes) a token" : "\(arrays), \(bytes)"
     }

@@ -101,17 +101,19 @@ package struct FunctionExecutor: Sendable {
   /// - Parameters:
   ///   - values: the result of `FeatureBinding.values(_:)`.
   ///   - backings: the caller's memory for outputs.
+  ///   - states: the sizes of states that the model leaves open.
   ///   - compiled: returns the specialization of a graph for its inputs' types.
   ///   - withSession: calls its last argument with a session of a graph's specialization, which may use the given
   ///     memory of the caller.
   /// - Throws: `ModelError` naming a missing or unfit input, or an unfit backing; the error of a host operation; the
   ///   errors of `compiled`, of `withSession` and of running.
   func run(
-    _ values: DictionaryFeatureProvider, backings: [String: OutputBacking] = [:], _ cancellation: Cancellation? = nil,
+    _ values: DictionaryFeatureProvider, backings: [String: OutputBacking] = [:],
+    states: [String: Shape] = [:], _ cancellation: Cancellation? = nil,
     compiled: (_ graph: Int, _ types: SlotTypes) throws -> CompiledModel,
     withSession: (_ graph: Int, CompiledModel, CallerMemory, (Session) throws -> Void) throws -> Void
   ) throws -> Result {
-    var state = State(values: values, shapes: try binding.shapes(values))
+    var state = State(values: values, shapes: try binding.shapes(values).merging(states) { own, _ in own })
     try checkBackings(backings)
     var seconds = 0.0
     try run(steps, &state, cancellation) { index, part, places, state in

@@ -3,8 +3,8 @@ import KelvinGraph
 
 /// A schedule's step bound to memory, with its number among all steps of the schedule.
 enum BoundStep {
-  /// Starts a segment. If it overwrites memory, all other submissions are waited for first.
-  case run(Int, overwrites: Bool, number: Int)
+  /// Starts a segment, after the end of other segments that may be executing.
+  case run(Int, after: [Int], number: Int)
   /// Waits for all segments that may have written the value, then copies it if the two memory locations differ.
   case transfer(producers: [Int], BoundCopy, number: Int)
   indirect case branch(Schedule.Branch, condition: HostScalar, then: [BoundStep], otherwise: [BoundStep])
@@ -113,12 +113,26 @@ extension CompiledModel {
     }
     func isAsynchronous(_ segment: Int) -> Bool { devices[schedule.segments[segment].device]?.info.isHost == false }
 
+    /// The segments of the current list of steps that overwrite memory others read.
+    var overwriting: [Int] = []
+    func bind(_ steps: [Schedule.Step]) throws(DeviceError) -> [BoundStep] {
+      let outer = overwriting
+      defer { overwriting = outer }
+      overwriting = []
+      return try steps.map { (step) throws(DeviceError) in try bind(step) }
+    }
     var number = 0
     func bind(_ step: Schedule.Step) throws(DeviceError) -> BoundStep {
       let own = number
       number += 1
       switch step {
-      case .run(let segment): return .run(segment, overwrites: schedule.segments[segment].overwrites, number: own)
+      case .run(let segment):
+        let run = schedule.segments[segment]
+        guard run.overwrites else { return .run(segment, after: [], number: own) }
+        overwriting.append(segment)
+        // Submissions to one device run in order.
+        let others = schedule.segments.indices.filter { schedule.segments[$0].device != run.device }
+        return .run(segment, after: others, number: own)
       case .transfer(let transfer):
         let isShared =
           layout.slot(transfer.value, on: transfer.from) == layout.slot(transfer.value, on: transfer.to)
@@ -129,10 +143,15 @@ extension CompiledModel {
           ? BoundCopy.shared
           : BoundCopy(
             source ?? slice(transfer.value, transfer.from), target ?? slice(transfer.value, transfer.to))
-        return .transfer(producers: recordedCopies.producers(of: transfer.value), copy, number: own)
+        let producers = recordedCopies.producers(of: transfer.value)
+        // The end of a device's later submission is the end of its earlier ones too: one wait serves both.
+        let later = overwriting.filter { segment in
+          producers.contains { schedule.segments[$0].device == schedule.segments[segment].device }
+        }
+        return .transfer(producers: later + producers, copy, number: own)
       case .branch(let branch):
-        let then = try branch.then.steps.map(bind)
-        let otherwise = try branch.otherwise.steps.map(bind)
+        let then = try bind(branch.then.steps)
+        let otherwise = try bind(branch.otherwise.steps)
         return .branch(branch, condition: scalar(branch.condition), then: then, otherwise: otherwise)
       case .loop(let loop):
         var segments: [Int] = []
@@ -144,9 +163,9 @@ extension CompiledModel {
             name: loop.name, limit: scalar(loop.limit), condition: loop.condition.map(scalar),
             nextCondition: loop.nextCondition.map(scalar), iteration: memory(loop.iteration),
             iterations: memory(loop.iterations), rows: loop.rows.map { (memory($0.row), memory($0.accumulated)) },
-            body: try loop.body.steps.map(bind), segments: segments))
+            body: try bind(loop.body.steps), segments: segments))
       }
     }
-    return try schedule.steps.map(bind)
+    return try bind(schedule.steps)
   }
 }

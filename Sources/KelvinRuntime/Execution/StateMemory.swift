@@ -34,8 +34,18 @@ package final class StateMemory: @unchecked Sendable {
   private var isUsed = false
   /// The content key of the model that it is for.
   package let model: String
+  /// The types of states whose sizes the model leaves open, by name.
+  package let types: [String: TensorType]
 
-  package init(model: String = "") { self.model = model }
+  package init(model: String = "", types: [String: TensorType] = [:]) {
+    self.model = model
+    self.types = types
+  }
+
+  /// The devices that hold contents; empty before the first use. Call it only while no prediction uses the memory.
+  package var holders: Set<String> {
+    Set(cells.values.compactMap { cell in cell.current.flatMap { cell.devices[$0]?.info.id } })
+  }
 
   /// Runs `body` with exclusive access to the memory.
   ///
