@@ -129,7 +129,7 @@ package struct ImageSampler: Hashable, Sendable {
     withUnsafeTemporaryAllocation(of: Tap.self, capacity: grid.columns.count) { columns in
       grid.fillColumns(columns)
       if let chroma = reader?.chroma {
-        fillReading(chroma, grid, UnsafeBufferPointer(columns), base, convert)
+        fillChroma(chroma, grid, UnsafeBufferPointer(columns), base, convert)
       } else if let reader {
         fillReading(reader, grid, UnsafeBufferPointer(columns), base, convert)
       } else if order == .grayscale {
@@ -214,11 +214,46 @@ package struct ImageSampler: Hashable, Sendable {
     }
   }
 
+  /// Samples an image of luma and chroma. The result equals that for its `inBytes`.
+  @inline(__always)
+  private func fillChroma<Element>(
+    _ reader: ChromaReader, _ grid: SamplingGrid, _ columns: UnsafeBufferPointer<Tap>,
+    _ base: UnsafeMutablePointer<Element>, _ convert: (Int, Int) -> Element
+  ) {
+    let (count, strides) = (columns.count, strides)
+    var lines = ChromaSampling(reader, origin: grid.origin, columns: columns)
+    for y in grid.rows {
+      lines.read(grid.row(y))
+      let out = base + (y * width + grid.columns.lowerBound) * strides.pixel
+      lines.samples.withUnsafeBufferPointer { samples in
+        @inline(__always)
+        func write(_ channel: Int, _ plane: Int) {
+          let (out, first) = (out + channel * strides.channel, plane * count)
+          if strides.pixel == 1 {
+            for x in 0..<count { out[x] = convert(channel, Int(samples[first &+ x])) }
+          } else {
+            for x in 0..<count { out[x &* strides.pixel] = convert(channel, Int(samples[first &+ x])) }
+          }
+        }
+        if order == .grayscale {
+          for x in 0..<count {
+            out[x] = convert(
+              0, luma(Int(samples[x]), Int(samples[count &+ x]), Int(samples[2 &* count &+ x])))
+          }
+        } else {
+          write(0, order == .bgr ? 2 : 0)
+          write(1, 1)
+          write(2, order == .bgr ? 0 : 2)
+        }
+      }
+    }
+  }
+
   /// Samples an image whose format is not byte-based. The result equals that for its `inBytes`, but only the required
   /// pixels are converted.
   @inline(__always)
   private func fillReading<Element>(
-    _ reader: some PixelReading, _ grid: SamplingGrid, _ columns: UnsafeBufferPointer<Tap>,
+    _ reader: PixelReader, _ grid: SamplingGrid, _ columns: UnsafeBufferPointer<Tap>,
     _ base: UnsafeMutablePointer<Element>, _ convert: (Int, Int) -> Element
   ) {
     let strides = strides

@@ -1,12 +1,19 @@
-/// Random access to the pixels of an image, as 8-bit red, green and blue.
-protocol PixelReading {
-  /// The bits of a column in the offsets of ``rgb(at:)``.
-  var columnBits: Int { get }
-  /// Returns the pixel in a stored column and row.
-  func rgb(_ x: Int, _ y: Int) -> (red: Int, green: Int, blue: Int)
-}
+import CKelvinImages
 
-extension PixelReading {
+/// Random access to the pixels of an image in any format, as 8-bit red, green and blue.
+struct PixelReader {
+  private let view: PixelView
+  /// The access to an image of luma and chroma; nil for other formats.
+  let chroma: ChromaReader?
+  /// The bits of a column in the offsets of ``rgb(at:)``.
+  private let columnBits: Int
+
+  init(_ view: PixelView) {
+    self.view = view
+    columnBits = Int.bitWidth - view.width.leadingZeroBitCount
+    chroma = ChromaReader(view, columnBits: columnBits)
+  }
+
   /// The distance to the next pixel in a row and in a column, in the offsets of ``rgb(at:)``. The distance of rows is a
   /// power of two, so that column and row are separated without a division.
   var steps: (pixel: Int, row: Int) { (1, 1 << columnBits) }
@@ -16,21 +23,8 @@ extension PixelReading {
   func rgb(at offset: Int) -> (red: Int, green: Int, blue: Int) {
     rgb(offset & (1 &<< columnBits &- 1), offset &>> columnBits)
   }
-}
 
-/// Access to the pixels of an image in any format.
-struct PixelReader: PixelReading {
-  private let view: PixelView
-  /// The access without a test of the format for each pixel; nil for an image without chroma.
-  let chroma: ChromaReader?
-  let columnBits: Int
-
-  init(_ view: PixelView) {
-    self.view = view
-    columnBits = Int.bitWidth - view.width.leadingZeroBitCount
-    chroma = ChromaReader(view, columnBits: columnBits)
-  }
-
+  /// Returns the pixel in a stored column and row.
   @inline(__always)
   func rgb(_ x: Int, _ y: Int) -> (red: Int, green: Int, blue: Int) {
     let row = UnsafeRawPointer(view.base) + y &* view.bytesPerRow
@@ -90,26 +84,39 @@ struct PixelReader: PixelReading {
 }
 
 /// Access to the pixels of an image of luma and chroma.
-struct ChromaReader: PixelReading {
-  private let luma: UnsafePointer<UInt8>
-  private let chroma: UnsafePointer<UInt8>
+struct ChromaReader {
+  let luma: UnsafePointer<UInt8>
+  let chroma: UnsafePointer<UInt8>
+  let matrix: kelvin_chroma_matrix
   private let lumaRow: Int
   private let chromaRow: Int
-  private let colors: ChromaMatrix
-  let columnBits: Int
+  private let columnBits: Int
 
   /// Creates the access; nil for a format without chroma.
   init?(_ view: PixelView, columnBits: Int) {
-    guard let plane = view.chroma, let colors = ChromaMatrix(view.format) else { return nil }
+    guard let plane = view.chroma, let matrix = kelvin_chroma_matrix(view.format) else { return nil }
     (luma, lumaRow) = (view.base, view.bytesPerRow)
     (chroma, chromaRow) = (plane.base.assumingMemoryBound(to: UInt8.self), plane.bytesPerRow)
-    (self.colors, self.columnBits) = (colors, columnBits)
+    (self.matrix, self.columnBits) = (matrix, columnBits)
+  }
+
+  /// Returns the offsets of a pixel in the two planes. Each is a sum of a term of the column and a term of the row.
+  ///
+  /// - Parameter offset: an offset of ``PixelReader/rgb(at:)``.
+  func place(of offset: Int) -> (luma: Int, chroma: Int) {
+    place(offset & (1 << columnBits - 1), offset >> columnBits)
+  }
+
+  @inline(__always)
+  private func place(_ x: Int, _ y: Int) -> (luma: Int, chroma: Int) {
+    (y &* lumaRow &+ x, (y &>> 1) &* chromaRow &+ (x & ~1))
   }
 
   @inline(__always)
   func rgb(_ x: Int, _ y: Int) -> (red: Int, green: Int, blue: Int) {
-    let pair = chroma + (y &>> 1) &* chromaRow + (x & ~1)
-    return colors.rgb(luma: Int(luma[y &* lumaRow &+ x]), blue: Int(pair[0]), red: Int(pair[1]))
+    let place = place(x, y)
+    return matrix.rgb(
+      luma: Int(luma[place.luma]), blue: Int(chroma[place.chroma]), red: Int(chroma[place.chroma &+ 1]))
   }
 }
 
@@ -132,15 +139,11 @@ extension PixelView {
   }
 }
 
-/// The conversion from luma and chroma to red, green and blue, in units of 1/65536: the inverse of the equations of
-/// Rec. ITU-R BT.601-7 (2.5) and BT.709-6 (3).
-private struct ChromaMatrix {
-  private let black: Int
-  private let luma: Int
-  private let (redOfRed, greenOfRed, greenOfBlue, blueOfBlue): (Int, Int, Int, Int)
-
+/// The inverse of the equations of Rec. ITU-R BT.601-7 (2.5) and BT.709-6 (3). The factors are rounded to 1/8192, which
+/// changes a sample by less than 1/20.
+extension kelvin_chroma_matrix {
   /// Creates the conversion; nil for a format without chroma.
-  init?(_ format: PixelFormat) {
+  fileprivate init?(_ format: PixelFormat) {
     let (red, blue, isVideo): (Double, Double, Bool)
     switch format {
     case .yCbCr601Full: (red, blue, isVideo) = (0.299, 0.114, false)
@@ -149,25 +152,29 @@ private struct ChromaMatrix {
     case .yCbCr709Video: (red, blue, isVideo) = (0.2126, 0.0722, true)
     default: return nil
     }
-    func scaled(_ factor: Double) -> Int { Int((factor * 65536).rounded()) }
+    func scaled(_ factor: Double) -> Int16 { Int16((factor * 8192).rounded()) }
     let chroma = isVideo ? 255.0 / 224 : 1
     let green = 1 - red - blue
-    black = isVideo ? 16 : 0
+    self.init()
     luma = scaled(isVideo ? 255.0 / 219 : 1)
-    redOfRed = scaled(2 * (1 - red) * chroma)
-    greenOfRed = scaled(2 * (1 - red) * red / green * chroma)
-    greenOfBlue = scaled(2 * (1 - blue) * blue / green * chroma)
-    blueOfBlue = scaled(2 * (1 - blue) * chroma)
+    red_of_red = scaled(2 * (1 - red) * chroma)
+    green_of_red = scaled(2 * (1 - red) * red / green * chroma)
+    green_of_blue = scaled(2 * (1 - blue) * blue / green * chroma)
+    blue_of_blue = scaled(2 * (1 - blue) * chroma)
+    let black = 4096 - (isVideo ? 16 : 0) * Int32(luma)
+    self.red = black - 128 * Int32(red_of_red)
+    self.green = black + 128 * (Int32(green_of_red) + Int32(green_of_blue))
+    self.blue = black - 128 * Int32(blue_of_blue)
   }
 
   @inline(__always)
-  func rgb(luma level: Int, blue: Int, red: Int) -> (red: Int, green: Int, blue: Int) {
-    let level = (level &- black) &* luma &+ 32768
-    let (cb, cr) = (blue &- 128, red &- 128)
-    func byte(_ value: Int) -> Int { min(max(value >> 16, 0), 255) }
+  fileprivate func rgb(luma level: Int, blue cb: Int, red cr: Int) -> (red: Int, green: Int, blue: Int) {
+    let level = level &* Int(luma)
+    func byte(_ value: Int) -> Int { min(max(value >> 13, 0), 255) }
     return (
-      byte(level &+ redOfRed &* cr), byte(level &- greenOfRed &* cr &- greenOfBlue &* cb),
-      byte(level &+ blueOfBlue &* cb)
+      byte(Int(red) &+ level &+ Int(red_of_red) &* cr),
+      byte(Int(green) &+ level &- Int(green_of_red) &* cr &- Int(green_of_blue) &* cb),
+      byte(Int(blue) &+ level &+ Int(blue_of_blue) &* cb)
     )
   }
 }

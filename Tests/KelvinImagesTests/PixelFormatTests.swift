@@ -39,6 +39,29 @@ import Testing
     #expect(reds == [240, 240, 0, 0, 240, 240, 0, 0])
   }
 
+  @Test(arguments: [
+    (PixelFormat.yCbCr601Full, 0.299, 0.114, false), (.yCbCr601Video, 0.299, 0.114, true),
+    (.yCbCr709Full, 0.2126, 0.0722, false), (.yCbCr709Video, 0.2126, 0.0722, true),
+  ])
+  func everyLevelIsThatOfTheFormula(format: PixelFormat, red: Double, blue: Double, isVideo: Bool) throws {
+    let (lumaScale, chromaScale) = isVideo ? (255.0 / 219, 255.0 / 224) : (1, 1)
+    for cb in stride(from: 0, through: 255, by: 17) {
+      for cr in stride(from: 0, through: 255, by: 15) {
+        let pairs = (0..<128).flatMap { _ in [UInt8(cb), UInt8(cr)] }
+        let rgb = try PixelBuffer(width: 256, height: 1, format: format, bytes: Array(0...255) + pairs).inRGB.bytes
+        let (pb, pr) = (Double(cb - 128) * chromaScale, Double(cr - 128) * chromaScale)
+        for luma in 0...255 {
+          let level = Double(luma - (isVideo ? 16 : 0)) * lumaScale
+          let (r, b) = (level + 2 * (1 - red) * pr, level + 2 * (1 - blue) * pb)
+          let expected = [r, (level - red * r - blue * b) / (1 - red - blue), b].map { min(max($0, 0), 255) }
+          for (got, wanted) in zip(rgb[3 * luma..<3 * luma + 3], expected) where abs(Double(got) - wanted) > 0.55 {
+            Issue.record("\(format) \(luma) \(cb) \(cr): \(got), expected \(wanted)")
+          }
+        }
+      }
+    }
+  }
+
   @Test func floatPixelsRangeFromZeroToOne() throws {
     let floats: [Float] = [0, 1, 0.5, -1, 2, .nan, .infinity, 1 / 255]
     let expected: [UInt8] = [0, 255, 128, 0, 255, 0, 255, 1]
@@ -88,6 +111,34 @@ import Testing
       #expect(try own == image.inBytes.resized(width: 5, height: 4, .centerCrop, orientation: orientation))
       let small = try image.thumbnail(side: 4, orientation: orientation)
       #expect(try small == image.inBytes.thumbnail(side: 4, orientation: orientation))
+    }
+  }
+
+  /// Targets that are larger than the image share source rows; others have more columns than a block of the kernel.
+  @Test(arguments: [PixelFormat.yCbCr601Full, .yCbCr709Video], [(16, 12), (45, 7), (67, 90)])
+  func tensorOfAVideoFrameIsThatOfIts8BitPixels(format: PixelFormat, size: (width: Int, height: Int)) throws {
+    let image = try noise(101, 37, format, seed: 9)
+    for (order, arrangement) in [
+      (ChannelOrder.rgb, ImageSampler.Arrangement.planar), (.bgr, .interleaved), (.bgr, .planar), (.grayscale, .planar),
+    ] {
+      for (orientation, crop) in [
+        (ImageOrientation.up, ImageCropAndScale.scaleToFill), (.left, .centerCrop), (.rightMirrored, .scaleToFit),
+        (.down, .centerCrop),
+      ] {
+        let sampler = ImageSampler(
+          width: size.width, height: size.height, order: order, arrangement: arrangement, cropAndScale: crop)
+        func tensor(_ image: PixelBuffer) throws -> [Float] {
+          var tensor = [Float](repeating: .nan, count: sampler.elementCount)
+          try tensor.withUnsafeMutableBufferPointer { tensor in
+            try image.withPixels { view in
+              try sampler.sample(view, orientation: orientation, scale: [0.25], bias: [-3], into: tensor)
+            }
+          }
+          return tensor
+        }
+        let (own, bytes) = try (tensor(image), tensor(image.inRGB))
+        #expect(own == bytes, "\(order) \(arrangement) \(orientation) \(crop)")
+      }
     }
   }
 
