@@ -64,6 +64,17 @@ enum ONNXFile {
     return field(1, 8) + field(7, graph) + field(8, field(1, "") + field(2, 17))
   }
 
+  /// A class for each of the three colours of one pixel `x`, whose numbers are valid from -2 to 1.
+  static func lookup() -> [UInt8] {
+    let toInteger = field(5, field(1, "to") + field(3, 7) + field(20, 2))
+    let table = field(1, 2) + field(2, 1) + field(8, "table") + field(9, [UInt8](repeating: 0, count: 8))
+    let graph =
+      field(1, node("Flatten", ["x"], "numbers")) + field(1, node("Cast", ["numbers"], "index") + toInteger)
+      + field(1, node("Gather", ["table", "index"], "y")) + field(2, "graph") + field(5, table)
+      + field(11, value("x", [1, 3, 1, 1])) + field(12, value("y", [1, 3]))
+    return field(1, 8) + field(7, graph) + field(8, field(1, "") + field(2, 17))
+  }
+
   /// `y = f(f(… x))` for the logistic function `f`, so often.
   static func loop(trips: Int) -> [UInt8] {
     func scalar(_ name: String, _ type: UInt64) -> [UInt8] {

@@ -1,3 +1,4 @@
+import FaultyServer
 import Glibc
 import KelvinImages
 import TestSupport
@@ -99,6 +100,20 @@ import Testing
     let result = stream([Kelvin.digitsPackage, "-", "--format", "jsonl"], script: script)
     #expect(result.status == 0, "\(result)")
     #expect(try lines(result).map { $0["time"]?.number } == [0, 0.04, 0.08])
+  }
+
+  @Test func statusIsThatOfTheFirstFrameWithAnError() throws {
+    let model = folder.write(ONNXFile.lookup(), "lookup.onnx")
+    func bytes(_ count: Int, _ byte: String) -> String { "head -c \(count) /dev/zero | tr '\\0' '\(byte)'; " }
+    let (black, white, gray) = (bytes(256, "\\20"), bytes(256, "\\353"), bytes(128, "\\200"))
+    let script =
+      "{ printf 'YUV4MPEG2 W16 H16 F25:1 Ip A1:1 C420jpeg\\n'; "
+      + [black, white, black, white].map { "printf 'FRAME\\n'; " + $0 + gray }.joined() + "} | \"$0\" \"$@\""
+    let arguments = [model, "-", "--normalization", "0:255", "--task", "classification", "--format", "jsonl"]
+    let result = stream(arguments, script: script)
+    #expect(try lines(result).map { $0["error"] == nil } == [true, false, true, false])
+    #expect(result.status == 70 && result.errorLines.count == 1, "\(result)")
+    #expect(result.errors.contains("2 frames with an error, the first: "), "\(result)")
   }
 
   @Test func limitsEndTheStream() throws {
@@ -254,6 +269,57 @@ import Testing
     let count = try lines(result).count
     #expect(count > 10 && count < 100)
     #expect(result.status == 65 && result.errorLines.count == 1, "\(result)")
+  }
+
+  /// Options of ffmpeg that make a clip, the exit status of a run, and words on standard error.
+  private static let oddClips: [(options: String, status: Int32, words: String)] = [
+    ("-f lavfi -i testsrc2=size=64x48:rate=25:duration=0.4 -vf select='gt(mod(n\\,5)\\,1)' -vsync vfr", 0, ""),
+    ("-f lavfi -i testsrc2=size=64x48:rate=25:duration=0.4 -metadata:s:v rotate=90", 0, ""),
+    ("-f lavfi -i testsrc2=size=64x48:rate=25:duration=0.4 -c:v mpeg2video -f mpeg2video", 0, ""),
+    ("-f lavfi -i sine=duration=0.4 -c:a aac", 65, "has no video stream"),
+  ]
+
+  @Test(.enabled(if: Self.hasFFmpeg, "\(Self.noFFmpeg)"), arguments: oddClips.indices)
+  func statusShowsWhetherTheVideoCanBeRead(index: Int) throws {
+    let (options, status, words) = Self.oddClips[index]
+    makeClip(options)
+    let result = stream([Kelvin.digitsPackage, clip, "--format", "jsonl"])
+    #expect(result.status == status && result.errorLines.count == (status == 0 ? 0 : 1), "\(result)")
+    #expect(try lines(result).isEmpty == (status != 0) && (words.isEmpty || result.errors.contains(words)), "\(result)")
+  }
+
+  @Test(.enabled(if: Self.hasFFmpeg, "\(Self.noFFmpeg)"))
+  func changeOfTheSizeIsANote() throws {
+    makeClip("-f lavfi -i testsrc2=size=64x48:rate=25:duration=0.4 -c:v mpeg2video -f mpegts")
+    let first = TemporaryFolder.read(clip)
+    makeClip("-f lavfi -i testsrc2=size=32x24:rate=25:duration=0.4 -c:v mpeg2video -f mpegts")
+    let path = folder.write(first + TemporaryFolder.read(clip), "both.ts")
+    let result = stream([Kelvin.digitsPackage, path, "--format", "jsonl"])
+    #expect(result.status == 0 && result.errorLines.isEmpty, "\(result)")
+    #expect(try lines(result).count > 10 && result.errors.contains("the size or the format of the video changes"))
+  }
+
+  @Test(.enabled(if: Self.hasFFmpeg, "\(Self.noFFmpeg)"))
+  func killedDecoderKeepsTheAnswers() throws {
+    makeClip("-f lavfi -i testsrc2=size=320x240:rate=25:duration=20")
+    let fiveLines = "for i in 1 2 3 4 5; do read -r line; printf '%s\\n' \"$line\"; done"
+    let script =
+      "mkfifo \"\(folder.path)/pipe\"; \"$0\" \"$@\" > \"\(folder.path)/pipe\" & child=$!; { \(fiveLines); "
+      + "kill -KILL $(cat /proc/$child/task/*/children); cat; } < \"\(folder.path)/pipe\"; wait $child"
+    let result = stream([Kelvin.digitsPackage, clip, "--live", "--format", "jsonl"], script: script)
+    #expect(result.status == 70 && result.errorLines.count == 1, "\(result)")
+    #expect(try lines(result).count >= 5 && result.errors.contains("was ended by signal 9"), "\(result)")
+  }
+
+  @Test(
+    .enabled(
+      if: Self.hasFFmpeg && FaultyServer.isAvailable, "\(Self.noFFmpeg); \(FaultyServer.reason)"))
+  func serverThatStopsLeavesItsAnswers() throws {
+    makeClip("-f lavfi -i testsrc2=size=64x48:rate=25:duration=8 -c:v mpeg2video -g 10 -f mpegts")
+    let server = RTSPServer(clip, .stop, packets: 60)
+    let result = stream([Kelvin.digitsPackage, "rtsp://127.0.0.1:\(server.port)/clip", "--format", "jsonl"])
+    #expect(result.status == 65 && result.errorLines.count == 1, "\(result)")
+    #expect(try !lines(result).isEmpty)
   }
 
   @Test(.enabled(if: Self.hasFFmpeg, "\(Self.noFFmpeg)"))

@@ -20,7 +20,8 @@ struct StreamCommand: ParsableCommand, ModelCommand {
 
       Ctrl-C ends the command with the answers so far and exit status 130; a second Ctrl-C stops at once. Other exit \
       statuses: 64 for a wrong option, 65 for a source that cannot be read, is silent or ends early, 69 for a lost \
-      device, 70 without ffmpeg and for a full disk, 75 after --max-seconds or --max-memory.
+      device, 70 if ffmpeg is missing or killed and for a full disk, 75 after --max-seconds or --max-memory. If frames \
+      have an error, the status is that of the first one.
 
       Objects with their tracks, and the video with boxes:
         kelvin stream detector.mlpackage clip.mp4 --track --save boxes.mp4
@@ -155,7 +156,7 @@ struct StreamCommand: ParsableCommand, ModelCommand {
     for outcome in outcomes { outcome.remarks.forEach(Console.note) }
     try printer.finish(analysis.record)
     let unwritten = report(analysis)
-    try end(absent, outcomes.compactMap(\.error), [unsaved, unwritten], timeLimit)
+    try end(absent, outcomes.compactMap(\.error), [unsaved, unwritten], analysis.record.failures, timeLimit)
   }
 
   /// Opens the sources. Of several, a server or a camera that is not there is left out.
@@ -274,14 +275,23 @@ struct StreamCommand: ParsableCommand, ModelCommand {
   ///   - absent: The errors of sources that were left out, which are printed already.
   ///   - ended: The errors of sources that ended early.
   ///   - unwritten: The errors of files that are not complete.
+  ///   - failures: The errors of frames.
   /// - Throws: the first error.
   private func end(
-    _ absent: [VideoError], _ ended: [VideoError], _ unwritten: [(any Error)?], _ limit: TimeLimit
+    _ absent: [VideoError], _ ended: [VideoError], _ unwritten: [(any Error)?],
+    _ failures: (count: Int, first: VisionError)?, _ limit: TimeLimit
   ) throws {
     let unwritten = unwritten.compactMap { $0 }
+    let failed = failures.map { recognized($0.first) }
     // The table has the errors of the sources.
     let isTold = results.format == .table && !output.json && (results.save == "-" || Console.isOutputTerminal)
-    if !isTold { ended.forEach { Console.error($0.description) } }
+    if !isTold {
+      ended.forEach { Console.error($0.description) }
+      if let failures, let failed {
+        Console.error(
+          "\(failures.count) frame\(failures.count == 1 ? "" : "s") with an error, the first: \(describe(failed))")
+      }
+    }
     unwritten.forEach { Console.error(describe($0)) }
     if Interrupts.isInterrupted { throw ReportedFailure(status: .interrupted) }
     if let reached = limit.reached {
@@ -289,7 +299,7 @@ struct StreamCommand: ParsableCommand, ModelCommand {
         "the limit of \(HumanReadable.seconds(reached)) was reached; a higher one (--max-seconds) lets it go on")
       throw ReportedFailure(status: .limit)
     }
-    if let first = absent.first ?? ended.first ?? unwritten.first {
+    if let first = absent.first ?? ended.first ?? unwritten.first ?? failed {
       throw ReportedFailure(status: ExitStatus(first).code)
     }
   }

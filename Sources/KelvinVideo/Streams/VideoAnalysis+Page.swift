@@ -78,7 +78,7 @@ extension VideoRecord.Source {
         ReportFact("Latency", "median \(HumanReadable.seconds(median)), 99 % within \(HumanReadable.seconds(high))"))
     }
     if late > 0 { facts.append(ReportFact("Late", "\(late) answers after the deadline")) }
-    if errors > 0 { facts.append(ReportFact("Errors", "\(errors); the first: \(firstError ?? "")")) }
+    if let firstError { facts.append(ReportFact("Errors", "\(errors); the first: \(firstError)")) }
     return facts
   }
 }

@@ -4,7 +4,7 @@ import KelvinBasics
 import KelvinMeasuring
 import KelvinReport
 import KelvinThermal
-import KelvinVision
+package import KelvinVision
 
 /// The course of an analysis. Its size does not grow with the number of frames.
 public struct VideoRecord: Sendable {
@@ -37,7 +37,7 @@ public struct VideoRecord: Sendable {
     var answered = 0
     var late = 0
     var errors = 0
-    var firstError: String?
+    var firstError: VisionError?
     var lastFrame = -1
     var latency = LatencyHistogram()
     /// Every `pointStride`-th answer.
@@ -79,6 +79,11 @@ public struct VideoRecord: Sendable {
   let simulatedHeat: Benchmark.SimulatedHeat?
   /// The minimum confidence of objects or poses; nil where the model sets it.
   let minimumConfidence: Float?
+
+  /// The number of frames with an error in all sources, and the first error; nil without one.
+  package var failures: (count: Int, first: VisionError)? {
+    sources.lazy.compactMap(\.firstError).first.map { (sources.reduce(0) { $0 + $1.errors }, $0) }
+  }
 
   init(_ sources: [(name: String, isLive: Bool)], of request: VideoRequest, _ options: VideoAnalysis.Options) {
     let names = Self.distinct(sources.map(\.name))
@@ -135,7 +140,7 @@ public struct VideoRecord: Sendable {
     case .success: break
     case .failure(let error):
       sources[answer.source].errors += 1
-      sources[answer.source].firstError = sources[answer.source].firstError ?? error.description
+      sources[answer.source].firstError = sources[answer.source].firstError ?? error
     }
   }
 
