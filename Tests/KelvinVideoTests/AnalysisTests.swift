@@ -185,6 +185,29 @@ struct AnalysisTests {
     #expect(try request.result(of: image, orientation: .up, nil) == whole)
   }
 
+  @Test("a smaller map of a flexible segmenter covers the whole image", arguments: [(64, 64), (48, 48), (30, 40)])
+  func limitedMap(width: Int, height: Int) throws {
+    var configuration = ModelConfiguration(computeUnits: .cpuOnly)
+    configuration.usesCache = false
+    let model = try Model(
+      contentsOf: URL(filePath: "\(SharedFiles.projectRoot)/Tests/Vision/flexible_segmenter.mlmodel"),
+      configuration: configuration)
+    // Red on the left, blue on the right, and green in the lowest quarter.
+    let bytes = (0..<width * height).flatMap { pixel -> [UInt8] in
+      if pixel / width >= height - height / 4 { return [0, 250, 0] }
+      return pixel % width < width / 2 ? [250, 0, 0] : [0, 0, 250]
+    }
+    let image = try PixelBuffer(width: width, height: height, format: .rgb8, bytes: bytes)
+    let request = try SegmentationRequest(model: model)
+    for size in [64, 48, 32] {
+      let limited = request.running(model.predictor, upTo: .init(width: size, height: size))
+      let map = try limited.result(of: image, orientation: .up, nil).labelMap
+      #expect(map.count == width * height)
+      let places: [(Int, Int, UInt8)] = [(1, 1, 0), (width - 2, 1, 2), (1, height - 2, 1), (width - 2, height - 2, 1)]
+      for (x, y, expected) in places { #expect(map[y * width + x] == expected, "\(size): \(x), \(y)") }
+    }
+  }
+
   @Test("streams that share a request are answered in turns, each in its order")
   func sharedStreams() async throws {
     let request = try ClassificationRequest(model: try Self.model())

@@ -1,5 +1,6 @@
 """Writes this folder's models: segmenter.mlpackage, wide_segmenter.mlpackage, wide_detector.mlpackage, detector.mlmodel,
-thresholds.mlmodel and flexible.mlmodel (coremltools), segmenter.onnx, segmenter_forms.onnx and means.onnx (onnx).
+thresholds.mlmodel, flexible.mlmodel and flexible_segmenter.mlmodel (coremltools), segmenter.onnx, segmenter_forms.onnx
+and means.onnx (onnx).
 
 coremltools and onnx want different versions of protobuf: run it once in an environment of each; what is not installed is
 left as it is. scene.py says what the models compute.
@@ -261,6 +262,20 @@ def coreml_flexible():
     ct.utils.save_spec(builder.spec, str(HERE / "flexible.mlmodel"))
 
 
+def coreml_flexible_segmenter():
+    """The largest of red, green and blue in each pixel of images of 32, 48 or 64 pixels."""
+    import coremltools as ct
+    from coremltools.models import datatypes
+    from coremltools.models.neural_network import NeuralNetworkBuilder, flexible_shape_utils
+
+    builder = NeuralNetworkBuilder([("image", datatypes.Array(3, 64, 64))], [("scores", datatypes.Array(3, 64, 64))])
+    builder.add_scale("scores", np.ones(1, np.float32), None, False, "image", "scores", shape_scale=[1])
+    builder.set_pre_processing_parameters(image_input_names=["image"], is_bgr=False)
+    sizes = [flexible_shape_utils.NeuralNetworkImageSize(side, side) for side in (32, 48)]
+    flexible_shape_utils.add_enumerated_image_sizes(builder.spec, "image", sizes=sizes)
+    ct.utils.save_spec(builder.spec, str(HERE / "flexible_segmenter.mlmodel"))
+
+
 if __name__ == "__main__":
     if "onnx" in sys.argv:
         onnx_segmenters()
@@ -271,3 +286,4 @@ if __name__ == "__main__":
         coreml_detector()
         coreml_classifier()
         coreml_flexible()
+        coreml_flexible_segmenter()

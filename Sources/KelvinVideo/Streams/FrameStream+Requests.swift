@@ -89,7 +89,7 @@ extension StreamSetup {
     for request: some ImageProcessingRequest, _ options: FrameStreamOptions, _ cancellation: Cancellation?
   ) throws(ModelError) {
     if let planned = request as? any PlannedRequest {
-      try self.init(planned.model, options, mayShrink: planned.takesAnySize, cancellation)
+      try self.init(planned.model, options, mayShrink: true, cancellation)
     } else {
       guard !options.isGoverned else {
         throw ModelError(

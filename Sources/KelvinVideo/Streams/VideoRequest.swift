@@ -184,15 +184,6 @@ extension SegmentationRequest: FittedRequest {}
 extension PoseRequest: FittedRequest {}
 
 extension VideoRequest: PlannedRequest {
-  package var takesAnySize: Bool {
-    switch self {
-    case .classification(let request): request.takesAnySize
-    case .detection(let request): request.takesAnySize
-    case .segmentation(let request): request.takesAnySize
-    case .pose(let request): request.takesAnySize
-    }
-  }
-
   package func running(_ predictor: Predictor, upTo size: ImageFeature.Size?) -> Self {
     switch self {
     case .classification(let request): .classification(request.running(predictor, upTo: size))

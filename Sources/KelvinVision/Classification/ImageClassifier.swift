@@ -12,7 +12,7 @@ package struct ImageClassifier: Sendable {
     /// The name of the output with the probability of each label.
     case probabilities(String)
     /// The name of the output with one number for each label; scores are converted to probabilities by softmax.
-    case numbers(String, labels: [String], areScores: Bool)
+    case numbers(String, labels: [String], areScores: Bool, areDistinct: Bool)
   }
 
   /// The model's function with an image input.
@@ -54,7 +54,8 @@ package struct ImageClassifier: Sendable {
       self.labels = labels
       let areScores = !graph.isNormalized(graph.outputs[index])
       remarks = areScores ? ["output '\(name)' holds scores; confidences are their softmax"] : []
-      answer = .numbers(name, labels: labels, areScores: areScores)
+      answer = .numbers(
+        name, labels: labels, areScores: areScores, areDistinct: Set(labels.exact).count == labels.count)
     }
     self.function = function
   }
@@ -89,12 +90,19 @@ package struct ImageClassifier: Sendable {
     case .probabilities(let name):
       let entries = outputs[name]?.dictionaryValue ?? [:]
       best = Dictionary(entries.map { (ExactString($0.key.description), $0.value) }, uniquingKeysWith: max)
-    case .numbers(let name, let labels, let areScores):
+    case .numbers(let name, let labels, let areScores, let areDistinct):
       let numbers = outputs[name]?.multiArrayValue?.doubles ?? []
-      best = Dictionary(zip(labels.exact, areScores ? softmax(numbers) : numbers), uniquingKeysWith: max)
+      let confidences = areScores ? softmax(numbers) : numbers
+      if areDistinct { return Self.sorted(zip(labels, confidences).map { (label: $0, confidence: $1) }) }
+      best = Dictionary(zip(labels.exact, confidences), uniquingKeysWith: max)
     }
-    return best.map { (label: $0.key.string, confidence: $0.value) }
-      .sorted { ($1.confidence, $0.label) < ($0.confidence, $1.label) }
+    return Self.sorted(best.map { (label: $0.key.string, confidence: $0.value) })
+  }
+
+  private static func sorted(
+    _ classes: [(label: String, confidence: Double)]
+  ) -> [(label: String, confidence: Double)] {
+    classes.sorted { ($1.confidence, $0.label) < ($0.confidence, $1.label) }
   }
 
   /// Returns the index of the output with one number for each class: the one with a typical name, or the only vector.

@@ -9,9 +9,6 @@ package protocol PlannedRequest: ImageProcessingRequest {
   /// The model that the request runs.
   var model: Model { get }
 
-  /// Whether a model with a flexible image input may get images of any size that it accepts.
-  var takesAnySize: Bool { get }
-
   /// Returns the same request with another predictor of its model.
   ///
   /// - Parameter size: the largest size of the images that the model sees; nil for no limit.
@@ -23,10 +20,6 @@ package protocol PlannedRequest: ImageProcessingRequest {
   func result(
     of image: PixelBuffer, orientation: ImageOrientation, _ cancellation: Cancellation?
   ) throws(VisionError) -> Result
-}
-
-extension PlannedRequest {
-  package var takesAnySize: Bool { true }
 }
 
 extension Function {
@@ -63,11 +56,9 @@ extension DetectionRequest: PlannedRequest {
 }
 
 extension SegmentationRequest: PlannedRequest {
-  /// A map has the size that the model has for its usual images.
-  package var takesAnySize: Bool { false }
-
   package func running(_ predictor: Predictor, upTo size: ImageFeature.Size?) -> Self {
     var request = self
+    request.segmenter.image = size.map(segmenter.image.limited) ?? segmenter.image
     request.predictor = predictor.with(segmenter.function.upTo(size))
     return request
   }

@@ -1,7 +1,7 @@
-package import Kelvin
+import Kelvin
 package import KelvinEngine
 package import KelvinGraph
-package import KelvinRuntime
+import KelvinRuntime
 
 /// A model as a function from one image to the class of each pixel.
 package struct ImageSegmenter: Sendable {
@@ -13,7 +13,8 @@ package struct ImageSegmenter: Sendable {
   /// Remarks for the user about unreadable metadata.
   package var remarks: [String] { classes.remarks }
   private let inputName: String
-  private let input: (width: Int, height: Int)
+  /// The input that takes the image.
+  var image: ImageFeature
   private let output: SegmentationOutput
 
   /// Creates a segmenter.
@@ -33,11 +34,11 @@ package struct ImageSegmenter: Sendable {
       throw .invalidModel("the model estimates depth")
     }
     let graph = model.context.graph
-    inputName = try ImageInput.only(of: &function, graph, normalization).name
+    (inputName, image) = try ImageInput.only(of: &function, graph, normalization)
     guard let id = graph.inputs.first(where: { [inputName] in graph[$0].name == inputName }),
       graph[id].type.shape.rank == 4
     else { throw .invalidModel("input '\(inputName)' is not the tensor of an image") }
-    input = (graph[id].type.shape[3], graph[id].type.shape[2])
+    let input = (width: graph[id].type.shape[3], height: graph[id].type.shape[2])
     output = try SegmentationOutput(of: function, model.shown.part, graph, named: name, input: input)
     self.function = function
     classes = try SegmentationClasses(model.program.metadata, labels: labels, colors: colors)
@@ -54,25 +55,27 @@ package struct ImageSegmenter: Sendable {
   ///
   /// - Parameters:
   ///   - predictor: A predictor of `function`.
-  ///   - region: The part of the upright image that the model sees; nil for all.
+  ///   - view: The part of the image that the model sees.
   /// - Throws: `VisionError`.
-  package func segment(
-    _ image: PixelBuffer, _ orientation: ImageOrientation, region: PixelRect? = nil,
-    _ cropAndScale: ImageCropAndScale,
+  func segment(
+    _ image: PixelBuffer, _ orientation: ImageOrientation, _ view: ModelView, _ cropAndScale: ImageCropAndScale,
     by predictor: Predictor, _ cancellation: Cancellation? = nil
   ) throws(VisionError) -> SegmentationObservation {
-    let value = FeatureValue(image: image, orientation: orientation, cropAndScale: cropAndScale, cropRect: region)
+    let value = FeatureValue(
+      image: image, orientation: orientation, cropAndScale: cropAndScale, cropRect: view.cropRect)
     let outputs: DictionaryFeatureProvider
     do throws(ModelError) {
       let provider = DictionaryFeatureProvider(dictionary: [inputName: value])
       outputs = try predictor.run(provider, [:], cancellation).features
     } catch { throw .prediction(error) }
-    guard let tensor = outputs[output.name]?.multiArrayValue?.tensor else {
+    guard let array = outputs[output.name]?.multiArrayValue else {
       throw .invalidModel("the model computes no array '\(output.name)'")
     }
+    let (width, height) = output.size(of: array.shape)
     let map = LabelMap(
-      try output.classes(tensor), width: output.width, height: output.height,
-      onto: ImageSize(image, orientation), region: region, input: input, cropAndScale)
+      try output.classes(array.tensor, cells: width * height), width: width, height: height,
+      onto: ImageSize(image, orientation), region: view.cropRect, input: (view.target.width, view.target.height),
+      cropAndScale)
     let seen = SegmentationObservation(map, classes, classCount: output.classCount)
     return if let chosen { seen.keeping(chosen) } else { seen }
   }

@@ -17,8 +17,8 @@ struct SegmentationOutput {
 
   let name: String
   let form: Form
-  let height: Int
-  let width: Int
+  /// Whether the axis after the width holds the classes, or has one element.
+  private let hasLastAxis: Bool
 
   /// The number of the model's classes; nil for a model that outputs classes rather than scores.
   var classCount: Int? {
@@ -97,31 +97,40 @@ struct SegmentationOutput {
     var sizes = graph[id].type.shape.dimensions
     while sizes.count > 3, sizes[0] == 1 { sizes.removeFirst() }
     if sizes.count == 3, sizes[0] == 1 { sizes.removeFirst() }
-    if sizes.count == 3, sizes[2] == 1, !scalar.isFloatingPoint { sizes.removeLast() }
+    let isColumn = sizes.count == 3 && sizes[2] == 1 && !scalar.isFloatingPoint
+    if isColumn { sizes.removeLast() }
     func hasProportions(_ height: Int, _ width: Int) -> Bool {
       height > 1 && width > 1 && abs(height * input.width - width * input.height) <= max(input.width, input.height)
     }
     name = feature.name
     switch sizes.count {
     case 2 where hasProportions(sizes[0], sizes[1]):
-      (height, width) = (sizes[0], sizes[1])
+      hasLastAxis = isColumn
       form =
         scalar.isFloatingPoint ? .mask(threshold: graph.isNormalized(id) ? 0.5 : 0) : .labels
     case 3 where scalar.isFloatingPoint && hasProportions(sizes[1], sizes[2]):
-      (height, width) = (sizes[1], sizes[2])
+      hasLastAxis = false
       form = .scores(channels: sizes[0])
     case 3 where scalar.isFloatingPoint && hasProportions(sizes[0], sizes[1]):
-      (height, width) = (sizes[0], sizes[1])
+      hasLastAxis = true
       form = sizes[2] == 1 ? .mask(threshold: graph.isNormalized(id) ? 0.5 : 0) : .channelsLast(channels: sizes[2])
     default: return nil
     }
   }
 
+  /// Returns the number of columns and rows of a map, which differ between images of different sizes.
+  ///
+  /// - Parameter shape: The shape of the output.
+  func size(of shape: [Int]) -> (width: Int, height: Int) {
+    let axis = shape.count - (hasLastAxis ? 2 : 1)
+    return (shape[axis], shape[axis - 1])
+  }
+
   /// Returns the class of each cell, row by row.
   ///
+  /// - Parameter cells: The number of cells of the map.
   /// - Throws: `VisionError` for a class that a label map cannot hold.
-  package func classes(_ tensor: Tensor) throws(VisionError) -> [UInt8] {
-    let cells = width * height
+  package func classes(_ tensor: Tensor, cells: Int) throws(VisionError) -> [UInt8] {
     switch form {
     case .labels:
       let values = tensor.doubles

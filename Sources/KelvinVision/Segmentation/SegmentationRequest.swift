@@ -16,7 +16,7 @@ public struct SegmentationRequest: ImageProcessingRequest {
   /// Remarks about the model, such as unreadable metadata.
   public var remarks: [String] { segmenter.remarks }
 
-  package private(set) var segmenter: ImageSegmenter
+  package internal(set) var segmenter: ImageSegmenter
   var predictor: Predictor
 
   /// Creates a request for whole images.
@@ -70,8 +70,7 @@ public struct SegmentationRequest: ImageProcessingRequest {
   package func segment(
     _ image: PixelBuffer, orientation: ImageOrientation, _ cancellation: Cancellation? = nil
   ) throws(VisionError) -> SegmentationObservation {
-    try segmenter.segment(
-      image, orientation, region: try regionOfInterest.pixels(of: image, orientation), cropAndScaleAction,
-      by: predictor, cancellation)
+    let view = try ModelView(of: image, orientation, regionOfInterest, onto: segmenter.image, cropAndScaleAction)
+    return try segmenter.segment(image, orientation, view, cropAndScaleAction, by: predictor, cancellation)
   }
 }
