@@ -6,7 +6,8 @@
 #   dev/check.sh binaries        after make build library: the program and the C library are hardened
 #   dev/check.sh documentation   after a release build: warnings as errors, every public symbol documented
 #   dev/check.sh                 both
-#   dev/check.sh --self-test     plants a fault for every rule and fails if a check does not find it
+#   dev/check.sh --self-test     plants a fault for every rule and fails if a check does not find it; tests the tools
+#                                of dev/gpu-shader-report
 #
 # Shaders are compared if glslc is installed, the protobuf readers if onnx and coremltools are (ONNX_PYTHON,
 # COREML_PYTHON); the output names the checks that are skipped.
@@ -94,6 +95,7 @@ case "${1:-all}" in
   all) check_sources; check_documentation ;;
   --self-test)
     python3 dev/planted_faults.py || failed=1
+    python3 dev/gpu-shader-report/self_test.py || failed=1
     planted=$(mktemp --suffix=.swift)
     echo "let planted  = [1,2]" > "$planted"
     ! check_format "$planted" 2> /dev/null || complain "the check of the format does not see spaces"

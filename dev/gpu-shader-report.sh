@@ -1,26 +1,35 @@
 #!/usr/bin/env bash
-# Reports on GPU kernels without a GPU, with the offline compilers for AMD's and Intel's GPUs and other drivers that
-# compute on the CPU. Packages from Debian and PyPI are unpacked into .build-shader-report, not installed.
+# Reports on GPU kernels without a GPU, with compilers for AMD's, NVIDIA's, Intel's, Qualcomm's and Apple's GPUs and
+# other drivers that compute on the CPU. Packages from Debian and PyPI are unpacked into .build-shader-report, not
+# installed.
 #
 #   dev/gpu-shader-report.sh table           compile every kernel of six models, write docs/gpu-shader-report.md
-#   dev/gpu-shader-report.sh bars            the same; print the kernels that miss a bar and fail if there are any
+#   dev/gpu-shader-report.sh bars            the same; print what misses a bar and fail if anything does
+#   dev/gpu-shader-report.sh estimate MODEL… estimated times of models of bench/models.py on cards, from what RADV's
+#                                            replacement of a card is told to do, with the arithmetic
+#   dev/gpu-shader-report.sh count MODEL…    dispatches, barriers, submissions, waits and bytes copied by an inference;
+#                                            a decoder's by a token. DRIVER=lavapipe counts where results are right
 #   dev/gpu-shader-report.sh conformance     the conformance suites on lavapipe, the latest one too, and SwiftShader,
 #   and on
 #                                            Intel's OpenCL for CPUs
 #   dev/gpu-shader-report.sh on DRIVER COMMAND…
 #                                            a command on one of them: lavapipe, lavapipe-latest, swiftshader,
-#                                            intel-cpu, or
-#                                            the name of a GPU
+#                                            intel-cpu, or the name of a GPU
 #
 # Needs a build (make build; for conformance make test), gcc, apt-get with Debian's backports, python3 with onnx; for
-# the latest lavapipe debootstrap and root.
+# the latest Mesa root. KELVIN names another program, KELVIN_SHADER_REPORT_SCRATCH another folder for what is unpacked.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-scratch=$PWD/.build-shader-report
+scratch=${KELVIN_SHADER_REPORT_SCRATCH:-$PWD/.build-shader-report}
 kelvin=${KELVIN:-$PWD/.build/release/kelvin}
 amd=(navi21 navi31 polaris10 renoir)
+latest=(turing ampere ada adreno740 apple-m1)
 intel=(skl tgllp)
 models=(mobilenet_v2 resnet50 vit_b16 unet matmuls perceptron_float16)
+estimated=(mobilenet_v2 resnet50 vit_b16 unet minilm resnet50_int8 gpt2_shared)
+# The card whose choice of kernels and whose memory are estimated and counted, and the memory of an imitated one.
+card=navi31
+imitated=$((8 << 30))
 mesa=$scratch/mesa/usr/lib/x86_64-linux-gnu
 ocloc=$scratch/intel/usr/lib/x86_64-linux-gnu
 system=/usr/lib/x86_64-linux-gnu
@@ -50,7 +59,9 @@ install_mesa() {
     sed -E "s#\"library_path\": \"([^\"]*/)?([^\"/]*)\"#\"library_path\": \"$mesa/\2\"#" \
       "$scratch/mesa/usr/share/vulkan/icd.d/${driver}_icd.json" > "$scratch/$driver.json"
   done
-  gcc -O1 -shared -fPIC -fvisibility=hidden dev/gpu-shader-report/layer.c -o "$scratch/liblayer.so"
+  # Another run may be loading the layer.
+  gcc -O1 -shared -fPIC -fvisibility=hidden dev/gpu-shader-report/{layer,commands}.c -o "$scratch/liblayer.$$.so"
+  mv "$scratch/liblayer.$$.so" "$scratch/liblayer.so"
   cat > "$scratch/layer.json" << JSON
 {"file_format_version": "1.0.0", "layer": {"name": "VK_LAYER_KELVIN_shader_report", "type": "GLOBAL",
   "library_path": "$scratch/liblayer.so", "api_version": "1.3.239", "implementation_version": "1",
@@ -58,29 +69,44 @@ install_mesa() {
 JSON
 }
 
-# Installs a lavapipe with cooperative matrices, which needs a newer system around it.
+# Installs the newest Mesa with a system around it: a lavapipe with cooperative matrices, and compilers for NVIDIA's,
+# Qualcomm's and Apple's GPUs.
 install_latest() {
   [ ! -e "$scratch/latest.done" ] || return 0
+  fetch debootstrap download debootstrap
   rm -rf "$scratch/latest"
-  debootstrap --variant=minbase --include=mesa-vulkan-drivers,libvulkan1 sid "$scratch/latest" "$mirror" > /dev/null
+  DEBOOTSTRAP_DIR=$scratch/debootstrap/usr/share/debootstrap "$scratch/debootstrap/usr/sbin/debootstrap" \
+    --variant=minbase --include=mesa-vulkan-drivers,mesa-drm-shim,libvulkan1 sid "$scratch/latest" "$mirror" > /dev/null
   touch "$scratch/latest.done"
 }
 
-# Runs a command in that system, which sees this folder and the toolchain.
+# Runs a command in that system, which sees this folder, the scratch folder, the program's folder and the toolchain.
 in_latest() {
-  local toolchain
+  local toolchain folder
   toolchain=$(dirname "$(dirname "$(readlink -f "$(command -v swift)")")")
-  mkdir -p "$scratch/latest$PWD" "$scratch/latest$toolchain"
+  for folder in "$PWD" "$scratch" "$(dirname "$kelvin")" "$toolchain"; do mkdir -p "$scratch/latest$folder"; done
   # shellcheck disable=SC2016
   unshare --mount bash -c '
-    root=$1 folder=$2 toolchain=$3
-    mount --bind "$folder" "$root$folder"
-    mount --bind "$toolchain" "$root$toolchain"
+    root=$1
+    for folder in "${@:2:4}"; do mount --bind "$folder" "$root$folder"; done
     mount --bind /dev "$root/dev"
     mount -t proc proc "$root/proc"
-    exec chroot "$root" bash -c '\''cd "$0" && exec "$@"'\'' "$folder" "${@:4}"
-  ' bash "$scratch/latest" "$PWD" "$toolchain" "$@"
+    exec chroot "$root" bash -c '\''cd "$0" && exec "$@"'\'' "$2" "${@:6}"
+  ' bash "$scratch/latest" "$PWD" "$scratch" "$(dirname "$kelvin")" "$toolchain" "$@"
 }
+
+# Runs a command with a driver of that system on a replacement of the kernel driver that computes nothing.
+on_shim() { # DRIVER, then variables and a command
+  local driver=$1
+  shift
+  install_latest
+  install_mesa
+  in_latest env "LD_PRELOAD=$system/lib${driver}_noop_drm_shim.so" MESA_SHADER_CACHE_DISABLE=true \
+    "VK_ICD_FILENAMES=/usr/share/vulkan/icd.d/${driver}_icd.json" "$@"
+}
+
+# Swift finds its arguments before the environment, which the replacement would move if it had to add this variable.
+on_nvidia() { on_shim nouveau NOUVEAU_DISABLE_FENCES=true "NOUVEAU_CHIPSET=$1" "${@:2}"; }
 
 install_intel() {
   fetch intel download intel-opencl-icd libigc1 libigdfcl1 libigdgmm12 libopencl-clang14 libllvmspirvlib14 libllvm14 \
@@ -127,6 +153,11 @@ on() {
       install_intel_cpu
       LD_LIBRARY_PATH=$scratch/intel-cpu/libraries OCL_ICD_VENDORS=$scratch/intel-cpu/vendors "$@"
       ;;
+    turing) on_nvidia 164 "$@" ;;
+    ampere) on_nvidia 172 "$@" ;;
+    ada) on_nvidia 192 "$@" ;;
+    adreno740) on_shim freedreno FD_GPU_ID=740 "$@" ;;
+    apple-m1) on_shim asahi "$@" ;;
     *)
       install_mesa
       LD_LIBRARY_PATH=$mesa VK_ICD_FILENAMES=$scratch/radeon.json AMDGPU_GPU_ID=$driver \
@@ -135,16 +166,39 @@ on() {
   esac
 }
 
-predict() { "$kelvin" predict "$1" --units "$2" --strict --no-cache --seed 1 --output-dir "$scratch/out" > /dev/null; }
+# Ends before the device and the model.
+predict=("$kelvin" predict --strict --no-canary --no-cache --seed 1 --output-dir "$scratch/out" --units)
 
-# Results are zeros: the stand-in computes nothing.
-compile_amd() {
+# Runs a command with the layer, which writes to a log.
+logged() { # LOG DRIVER COMMAND…
+  KELVIN_SHADER_REPORT_LOG=$1 VK_LAYER_PATH=$scratch VK_INSTANCE_LAYERS=VK_LAYER_KELVIN_shader_report on "${@:2}"
+}
+
+# Results are zeros: the replacements of kernel drivers compute nothing.
+compile_vulkan() {
   local gpu model
-  for gpu in "${amd[@]}"; do
+  for gpu in "${amd[@]}" "${latest[@]}"; do
     for model in "${models[@]}"; do
-      KELVIN_SHADER_REPORT_LOG=$scratch/logs/$gpu.$model.jsonl VK_LAYER_PATH=$scratch VK_INSTANCE_LAYERS=VK_LAYER_KELVIN_shader_report \
-        on "$gpu" predict "bench/cache/$model.onnx" vulkan:0
+      logged "$scratch/logs/$gpu.$model.jsonl" "$gpu" "${predict[@]}" vulkan:0 "bench/cache/$model.onnx" > /dev/null
     done
+  done
+}
+
+# Logs several inferences of models, or of a decoder several tokens.
+log_inferences() { # DRIVER MODEL…
+  local model workload
+  install_mesa
+  python3 bench/models.py bench/cache "${@:2}" > /dev/null
+  rm -rf "$scratch/inferences" && mkdir -p "$scratch/inferences"
+  for model in "${@:2}"; do
+    workload=(--workload one-shot --iterations 5 --rounds 1 --warm-seconds 1ms)
+    case $model in
+      gpt2_*) workload=(--workload tokens --prompt 4 --tokens 8) ;;
+      minilm) workload+=(--shape ids=1x128 --shape mask=1x128) ;;
+    esac
+    logged "$scratch/inferences/$model.jsonl" "$1" "$kelvin" bench "bench/cache/$model.onnx" --units vulkan:0 --strict \
+      --no-canary --no-cache --no-agreement "${workload[@]}" > "$scratch/inferences/$model.log" 2>&1 ||
+      { cat "$scratch/inferences/$model.log" >&2; return 1; }
   done
 }
 
@@ -153,7 +207,8 @@ compile_intel() {
   for model in "${models[@]}"; do
     local programs=$scratch/programs/$model
     rm -rf "$programs" && mkdir -p "$programs"
-    KELVIN_SHADER_REPORT_FOLDER=$programs LD_LIBRARY_PATH=$scratch/loader predict "bench/cache/$model.onnx" opencl:0
+    KELVIN_SHADER_REPORT_FOLDER=$programs LD_LIBRARY_PATH=$scratch/loader "${predict[@]}" opencl:0 \
+      "bench/cache/$model.onnx" > /dev/null
     for gpu in "${intel[@]}"; do
       for program in "$programs"/*.cl; do
         local made=${program%.cl}.$gpu
@@ -176,10 +231,12 @@ judge() { # COMMAND of table.py
 compile() {
   python3 bench/models.py bench/cache "${models[@]}" > /dev/null
   install_mesa
+  install_latest
   install_intel
   rm -rf "$scratch/logs" && mkdir -p "$scratch/logs"
-  compile_amd
+  compile_vulkan
   compile_intel
+  log_inferences "$card" "${estimated[@]}"
 }
 
 # Cases run one after another: a driver compiles on the single thread of its queue, so parallel cases would time out.
@@ -201,6 +258,16 @@ case "${1:-}" in
     compile
     judge bars
     ;;
+  estimate)
+    log_inferences "$card" "${@:2}"
+    python3 dev/gpu-shader-report/estimate.py Shaders/spv "$scratch"/inferences/*.jsonl
+    ;;
+  count)
+    # Software drivers appear to be a card, whose kernels they then run.
+    case ${DRIVER:-$card} in lavapipe*) export KELVIN_SHADER_REPORT_MEMORY=$imitated ;; esac
+    log_inferences "${DRIVER:-$card}" "${@:2}"
+    python3 dev/gpu-shader-report/commands.py "$scratch"/inferences/*.jsonl
+    ;;
   conformance)
     status=0
     suite lavapipe KelvinVulkanTests || status=1
@@ -210,5 +277,5 @@ case "${1:-}" in
     exit $status
     ;;
   on) on "${@:2}" ;;
-  *) echo "usage: dev/gpu-shader-report.sh table | bars | conformance | on DRIVER COMMAND…" >&2; exit 64 ;;
+  *) echo "usage: dev/gpu-shader-report.sh table | bars | estimate MODEL… | count MODEL… | conformance | on DRIVER COMMAND…" >&2; exit 64 ;;
 esac

@@ -1,50 +1,29 @@
-// A Vulkan layer that writes what a driver's compiler made of each compute pipeline, and what is dispatched: a JSON
-// document a line, to the file that KELVIN_SHADER_REPORT_LOG names. It asks drivers for VK_KHR_pipeline_executable_properties,
-// which needs no GPU, and names the driver as one that Kelvin believes without self-tests (KernelTrust.swift), which a
-// driver with nothing behind it would fail; it changes nothing else.
+// A Vulkan layer that writes what a driver's compiler made of each compute pipeline, and what the driver is told to do: a
+// JSON document a line, to the file that KELVIN_SHADER_REPORT_LOG names; where it exists, to one with the number of the
+// process behind its name. It asks drivers for VK_KHR_pipeline_executable_properties, which needs no GPU, and names the
+// driver as one that Kelvin believes without self-tests (KernelTrust.swift), which a driver with nothing behind it would
+// fail.
 //
+//   {"device": 1, "robustBufferAccess": true}
 //   {"pipeline": 3, "function": "<hash>", "constants": {"0": 64}, "statistics": {"VGPRs": 48}, "assembly": "..."}
-//   {"dispatch": 3, "groups": 128}
+//   {"record": 1}                                                    a command buffer begins its recording 1
+//   {"dispatch": 3, "in": 1, "grid": [16, 4, 2], "push": [64, 9]}    push constants as words
+//   {"barrier": 1, "in": 1}
+//   {"copy": 4096, "in": 1, "way": "up"}                             bytes; up, down, or within one kind of memory
+//   {"submit": [1]}
+//   {"wait": 1}                                                      a call that waits for fences
+//   {"allocate": 1048576, "held": 4194304}                           bytes; held is memory of the card by now
+//   {"refused": 1048576, "held": 4194304}
+//
+// KELVIN_SHADER_REPORT_MEMORY, in bytes, makes the driver appear to be a card that has this much memory of its own, which
+// the host cannot address if the driver has one type of memory only; allocations beyond it fail.
 //
 // The hash is FNV-1a of the module's words from its first function on, since what is declared before it may be edited.
-#define VK_NO_PROTOTYPES 1
-#include <inttypes.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <vulkan/vk_layer.h>
-#include <vulkan/vulkan.h>
+#include "layer.h"
 
-#define EXPORT __attribute__((visibility("default")))
-#define CAPTURES \
-  (VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR | VK_PIPELINE_CREATE_CAPTURE_INTERNAL_REPRESENTATIONS_BIT_KHR)
+Layer judge = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-enum { slotLimit = 1 << 14 };
-
-typedef struct {
-  uint64_t handle, value;
-} Slot;
-
-// One process opens one device here; handles of what is destroyed may come again and then replace the older.
-static struct {
-  pthread_mutex_t lock;
-  FILE *log;
-  unsigned pipelineCount;
-  Slot modules[slotLimit], pipelines[slotLimit], bound[slotLimit];
-  PFN_vkGetInstanceProcAddr nextInstance;
-  PFN_vkGetPhysicalDeviceProperties2 describe;
-  PFN_vkGetDeviceProcAddr nextDevice;
-  PFN_vkCreateShaderModule createModule;
-  PFN_vkCreateComputePipelines createPipelines;
-  PFN_vkCmdBindPipeline bindPipeline;
-  PFN_vkCmdDispatch dispatch;
-  PFN_vkCmdDispatchBase dispatchBase;
-  PFN_vkGetPipelineExecutableStatisticsKHR statistics;
-  PFN_vkGetPipelineExecutableInternalRepresentationsKHR representations;
-} judge = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static void put(Slot *slots, uint64_t handle, uint64_t value) {
+void put(Slot *slots, uint64_t handle, uint64_t value) {
   for (size_t i = 0, at = handle * 0x9e3779b97f4a7c15u >> 50; i < slotLimit; i++, at = (at + 1) % slotLimit) {
     if (slots[at].handle && slots[at].handle != handle) continue;
     slots[at] = (Slot){handle, value};
@@ -54,7 +33,7 @@ static void put(Slot *slots, uint64_t handle, uint64_t value) {
   abort();
 }
 
-static uint64_t get(const Slot *slots, uint64_t handle) {
+uint64_t get(const Slot *slots, uint64_t handle) {
   for (size_t i = 0, at = handle * 0x9e3779b97f4a7c15u >> 50; i < slotLimit; i++, at = (at + 1) % slotLimit) {
     if (slots[at].handle == handle) return slots[at].value;
     if (!slots[at].handle) break;
@@ -175,34 +154,6 @@ static VKAPI_ATTR VkResult VKAPI_CALL createPipelines(
   return result;
 }
 
-static VKAPI_ATTR void VKAPI_CALL bindPipeline(
-    VkCommandBuffer commands, VkPipelineBindPoint point, VkPipeline pipeline) {
-  pthread_mutex_lock(&judge.lock);
-  put(judge.bound, (uint64_t)(uintptr_t)commands, get(judge.pipelines, (uint64_t)pipeline));
-  pthread_mutex_unlock(&judge.lock);
-  judge.bindPipeline(commands, point, pipeline);
-}
-
-static void writeDispatch(VkCommandBuffer commands, uint64_t groups) {
-  pthread_mutex_lock(&judge.lock);
-  fprintf(
-      judge.log, "{\"dispatch\": %" PRIu64 ", \"groups\": %" PRIu64 "}\n",
-      get(judge.bound, (uint64_t)(uintptr_t)commands), groups);
-  fflush(judge.log);
-  pthread_mutex_unlock(&judge.lock);
-}
-
-static VKAPI_ATTR void VKAPI_CALL dispatch(VkCommandBuffer commands, uint32_t x, uint32_t y, uint32_t z) {
-  writeDispatch(commands, (uint64_t)x * y * z);
-  judge.dispatch(commands, x, y, z);
-}
-
-static VKAPI_ATTR void VKAPI_CALL dispatchBase(
-    VkCommandBuffer commands, uint32_t baseX, uint32_t baseY, uint32_t baseZ, uint32_t x, uint32_t y, uint32_t z) {
-  writeDispatch(commands, (uint64_t)x * y * z);
-  judge.dispatchBase(commands, baseX, baseY, baseZ, x, y, z);
-}
-
 static VKAPI_ATTR VkResult VKAPI_CALL createInstance(
     const VkInstanceCreateInfo *information, const VkAllocationCallbacks *allocator, VkInstance *instance) {
   VkLayerInstanceCreateInfo *link = (VkLayerInstanceCreateInfo *)information->pNext;
@@ -212,20 +163,40 @@ static VKAPI_ATTR VkResult VKAPI_CALL createInstance(
   link->u.pLayerInfo = link->u.pLayerInfo->pNext;
   PFN_vkCreateInstance create = (PFN_vkCreateInstance)judge.nextInstance(NULL, "vkCreateInstance");
   VkResult result = create(information, allocator, instance);
-  if (result == VK_SUCCESS)
-    judge.describe =
-      (PFN_vkGetPhysicalDeviceProperties2)judge.nextInstance(*instance, "vkGetPhysicalDeviceProperties2");
+  if (result != VK_SUCCESS) return result;
+#define NEXT(field, function) judge.field = (PFN_##function)judge.nextInstance(*instance, #function)
+  NEXT(describe, vkGetPhysicalDeviceProperties2);
+  NEXT(describeBriefly, vkGetPhysicalDeviceProperties);
+  NEXT(describeMemory, vkGetPhysicalDeviceMemoryProperties2);
+#undef NEXT
+  const char *limit = getenv("KELVIN_SHADER_REPORT_MEMORY");
+  judge.limit = limit ? strtoull(limit, NULL, 10) : 0;
   return result;
+}
+
+static VKAPI_ATTR void VKAPI_CALL describeBriefly(VkPhysicalDevice physical, VkPhysicalDeviceProperties *properties) {
+  judge.describeBriefly(physical, properties);
+  if (judge.limit) properties->deviceType = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
 }
 
 static VKAPI_ATTR void VKAPI_CALL describe(VkPhysicalDevice physical, VkPhysicalDeviceProperties2 *properties) {
   judge.describe(physical, properties);
+  if (judge.limit) properties->properties.deviceType = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
   for (VkBaseOutStructure *next = properties->pNext; next; next = next->pNext)
     if (next->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES) {
       VkPhysicalDeviceDriverProperties *driver = (VkPhysicalDeviceDriverProperties *)next;
       strcpy(driver->driverName, "llvmpipe");
       strcpy(driver->driverInfo, "Mesa 22.3.6 (LLVM 15.0.6)");
     }
+}
+
+static FILE *openLog(const char *path) {
+  if (!path) return stderr;
+  FILE *log = fopen(path, "wx");
+  if (log || errno != EEXIST) return log;
+  char own[4096];
+  snprintf(own, sizeof own, "%s.%d", path, (int)getpid());
+  return fopen(own, "w");
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL createDevice(
@@ -261,17 +232,36 @@ static VKAPI_ATTR VkResult VKAPI_CALL createDevice(
   NEXT(bindPipeline, vkCmdBindPipeline);
   NEXT(dispatch, vkCmdDispatch);
   NEXT(dispatchBase, vkCmdDispatchBase);
+  NEXT(begin, vkBeginCommandBuffer);
+  NEXT(push, vkCmdPushConstants);
+  NEXT(barrier, vkCmdPipelineBarrier);
+  NEXT(copy, vkCmdCopyBuffer);
+  NEXT(submit, vkQueueSubmit);
+  NEXT(wait, vkWaitForFences);
+  NEXT(allocate, vkAllocateMemory);
+  NEXT(free, vkFreeMemory);
+  NEXT(bindMemory, vkBindBufferMemory);
+  NEXT(requirements, vkGetBufferMemoryRequirements);
   if (isCapturing) {
     NEXT(statistics, vkGetPipelineExecutableStatisticsKHR);
     NEXT(representations, vkGetPipelineExecutableInternalRepresentationsKHR);
   }
 #undef NEXT
-  const char *path = getenv("KELVIN_SHADER_REPORT_LOG");
-  if (!judge.log) judge.log = path ? fopen(path, "w") : stderr;
+  if (!judge.log) judge.log = openLog(getenv("KELVIN_SHADER_REPORT_LOG"));
   if (!judge.log) {
     perror("gpu-shader-report");
     abort();
   }
+  VkPhysicalDeviceMemoryProperties2 memory = {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2, NULL, {0}};
+  describeMemory(physical, &memory);
+  judge.memory = memory.memoryProperties;
+  const VkPhysicalDeviceFeatures *features = information->pEnabledFeatures;
+  for (const VkBaseInStructure *next = information->pNext; next && !features; next = next->pNext)
+    if (next->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2)
+      features = &((const VkPhysicalDeviceFeatures2 *)next)->features;
+  WRITE(
+      "{\"device\": %u, \"robustBufferAccess\": %s}\n", ++judge.deviceCount,
+      features && features->robustBufferAccess ? "true" : "false");
   return result;
 }
 
@@ -286,6 +276,16 @@ EXPORT VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vkGetDeviceProcAddr(VkDevice dev
       {"vkCmdBindPipeline", (PFN_vkVoidFunction)bindPipeline},
       {"vkCmdDispatch", (PFN_vkVoidFunction)dispatch},
       {"vkCmdDispatchBase", (PFN_vkVoidFunction)dispatchBase},
+      {"vkBeginCommandBuffer", (PFN_vkVoidFunction)begin},
+      {"vkCmdPushConstants", (PFN_vkVoidFunction)push},
+      {"vkCmdPipelineBarrier", (PFN_vkVoidFunction)barrier},
+      {"vkCmdCopyBuffer", (PFN_vkVoidFunction)copy},
+      {"vkQueueSubmit", (PFN_vkVoidFunction)submit},
+      {"vkWaitForFences", (PFN_vkVoidFunction)waitForFences},
+      {"vkAllocateMemory", (PFN_vkVoidFunction)allocate},
+      {"vkFreeMemory", (PFN_vkVoidFunction)freeMemory},
+      {"vkBindBufferMemory", (PFN_vkVoidFunction)bindMemory},
+      {"vkGetBufferMemoryRequirements", (PFN_vkVoidFunction)requirements},
   };
   for (size_t i = 0; i < sizeof own / sizeof *own; i++)
     if (!strcmp(own[i].name, name)) return own[i].function;
@@ -296,7 +296,10 @@ EXPORT VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vkGetInstanceProcAddr(VkInstance
   if (!strcmp(name, "vkGetInstanceProcAddr")) return (PFN_vkVoidFunction)vkGetInstanceProcAddr;
   if (!strcmp(name, "vkCreateInstance")) return (PFN_vkVoidFunction)createInstance;
   if (!strcmp(name, "vkCreateDevice")) return (PFN_vkVoidFunction)createDevice;
+  if (!strcmp(name, "vkGetPhysicalDeviceProperties")) return (PFN_vkVoidFunction)describeBriefly;
   if (!strcmp(name, "vkGetPhysicalDeviceProperties2")) return (PFN_vkVoidFunction)describe;
+  if (!strcmp(name, "vkGetPhysicalDeviceMemoryProperties")) return (PFN_vkVoidFunction)describeMemoryBriefly;
+  if (!strcmp(name, "vkGetPhysicalDeviceMemoryProperties2")) return (PFN_vkVoidFunction)describeMemory;
   PFN_vkVoidFunction own = vkGetDeviceProcAddr(NULL, name);
   if (own) return own;
   return instance ? judge.nextInstance(instance, name) : NULL;

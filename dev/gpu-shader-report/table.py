@@ -1,258 +1,224 @@
-"""The results of GPU compilers for the kernels of networks, from the output folder of dev/gpu-shader-report.sh.
+"""The results of GPU compilers for the kernels of networks, from the scratch folder of dev/gpu-shader-report.sh.
 
     table.py table SPIRV_FOLDER FOLDER     docs/gpu-shader-report.md
-    table.py bars SPIRV_FOLDER FOLDER      the kernels beyond a limit, one per line; exits with 1 if there is one
-
-The counts are those of the hot loop: of the innermost loops, the one with the most multiply-adds.
+    table.py bars SPIRV_FOLDER FOLDER      what is beyond a limit, one per line; exits with 1 if there is anything
 """
 
 import collections
-import dataclasses
-import json
-import pathlib
 import re
-import struct
 import sys
 
-AMD = {"navi21": "RDNA 2", "navi31": "RDNA 3", "polaris10": "GCN 4", "renoir": "GCN 5 APU"}
-INTEL = {"skl": "Gen 9", "tgllp": "Xe-LP"}
-# The largest number of subgroups of a SIMD unit.
-WAVES = {"navi21": 16, "navi31": 16, "polaris10": 8, "renoir": 8}
-MODELS = {"mobilenet_v2": "MobileNetV2", "resnet50": "ResNet-50", "vit_b16": "ViT-B/16", "unet": "U-Net",
-          "matmuls": "products", "perceptron_float16": "perceptron in float16"}
+import compilers
+import estimate
+from page import table
 
-AMD_MULTIPLY_ADD = re.compile(r"v_(dual_)?(fma|fmac|fmaak|fmamk|mac|mad|madak|madmk|mad_mix|fma_mix)\w*_f(32|16)"
-                              r"|v_pk_fma_f\d+|v_(fma|mad)_mix\w*|v_dot\w+|v_wmma\w+")
-AMD_VECTOR_LOAD = re.compile(r"(buffer|global|flat|tbuffer|scratch)_load|image_\w*load")
-AMD_SCALAR_LOAD = re.compile(r"s_(buffer_)?load_")
-AMD_LOCAL_LOAD = re.compile(r"ds_(load|read)")
-# Multiply-adds of a 16 by 16 by 16 product for each lane of a wave of 64.
-MATRIX_MULTIPLY_ADDS = 16 ** 3 // 64
-OP_FUNCTION = 54
+COMPILERS = [
+    ("AMD, Vulkan", compilers.AMD, "Mesa's RADV 25.0.7"), ("NVIDIA, Vulkan", compilers.NVIDIA, "Mesa's NVK 26.2"),
+    ("Qualcomm, Vulkan", compilers.ADRENO, "Mesa's Turnip 26.2"), ("Apple, Vulkan", compilers.APPLE,
+                                                                    "Mesa's Honeykrisp 26.2"),
+    ("Intel, OpenCL", compilers.INTEL, "`ocloc` 22.43")]
 
-# Kernels of products, with their bar: four multiply-adds for each vector load.
-PRODUCTS = ("convolution", "cooperative", "linear", "matmul", "attention", "product")
+INTRODUCTION = """# Compiler reports of GPU kernels
 
-# Kernels whose second constant is the number of rows computed at a time.
-ROWS = ("linear",)
+This page lists properties of Kelvin's kernels as GPU compilers report them, and times on cards that are estimated from \
+them. `dev/gpu-shader-report.sh table` writes it; it needs no GPU and measures no time. Mesa's compilers run on \
+replacements of the kernel drivers that compute nothing, and choose kernels as on the GPU itself.
+"""
 
-# Kernels that load a whole tile before anything else.
-TILES = ("winograd_input", "winograd_output")
+LIMITS = """## Limits
 
+- No kernel spills registers, with any compiler.
+- Products have at least 4 multiply-adds for each vector load on AMD, and for each load from global or local memory on \
+NVIDIA and Adreno: a unit starts four times as many multiply-adds as loads. AMD's scalar loads do not count, since one \
+serves all lanes. Products of one row, which read each weight for one multiply-add, have at least 1. Loads on Intel are \
+messages of unknown width, and Apple's compiler shows no listing, so they have no such limit.
+- On NVIDIA the 1×1 convolution takes at most 130 instructions for 64 multiply-adds: 10 loads, their addresses and the \
+loop. Other products take at most 170, as windows and conversions from float16 cost more. Attention and products of \
+one row have no such limit: exponentials and memory bound them.
+- On Apple the 1×1 convolution without an activation takes at most 260 instructions, those outside the loop included.
+- Occupancy is at least 50 %, so that loads of some subgroups overlap with arithmetic of others. It is at least 25 % for \
+products with scalar or local operands, and for kernels with a tile in registers, whose own loads overlap.
+- A product of more than 32 steps, each of which waits for the one before, has at least two groups for each of 28, 84 \
+and 132 units; a card would else be idle while a lane works through its chain.
+- A product of more than 10 million operations loads at most 0.1 byte from the level-2 cache for an operation: cards \
+compute ten times as many operations as their caches deliver bytes.
+- An inference takes no longer than the last column of the estimated times.
+"""
 
-@dataclasses.dataclass
-class Loop:
-    multiply_adds: int = 0
-    vector: int = 0
-    scalar: int = 0
-    local: int = 0
+ARITHMETIC = """## Estimated times
 
+The dispatches of an inference, or of a decoder's token, are those that Kelvin gives a discrete card (RADV for RDNA 3). \
+The time of a dispatch is a launch and the longest of five parts, which overlap:
 
-def innermost(blocks, branches):
-    """Returns the lines of each innermost loop. `blocks`: label to lines, in order. `branches`: returns the label
-    that a line may branch to, or None."""
-    place = {label: index for index, label in enumerate(blocks)}
-    spans = {(place[target], index) for index, lines in enumerate(blocks.values()) for line in lines
-             if (target := branches(line)) in place and place[target] <= index}
-    every = list(blocks.values())
-    for span in spans:
-        if not any(other != span and span[0] <= other[0] and other[1] <= span[1] for other in spans):
-            yield [line for lines in every[span[0]:span[1] + 1] for line in lines]
+- chains: steps × (latency of the level-2 cache + instructions of the lane in a step) × rounds that a unit needs for \
+its groups
+- loads: bytes that the lanes of the busiest unit load into registers / bytes a cycle
+- arithmetic: operations of the busiest unit / operations a cycle
+- cache: bytes that all groups load / bytes a second of the level-2 cache
+- memory: bytes of operands and results, each once / bytes a second of the memory
 
+A load with checked bounds adds 36 instructions on NVIDIA, as its listing has it. The formulas for each kernel are in \
+`dev/gpu-shader-report/estimate.py`; figures of the cards are below. Expect a factor of two either way.
 
-def labelled(text, label, comment):
-    """Returns label to lines."""
-    blocks = {"": []}
-    for line in text.split("\n"):
-        if found := re.match(label, line):
-            blocks[found.group(1)] = []
-        else:
-            blocks[next(reversed(blocks))].append(line.split(comment)[0].strip())
-    return blocks
+The times do not include the host. It adds about 40 µs for each wait, and copies cross the bus at about 20 GB/s: that is \
+the column of the host's milliseconds, for a discrete card whose memory the host can write.
 
-
-def hottest(loops):
-    return max(loops, key=lambda loop: (loop.multiply_adds, loop.vector + loop.local), default=None)
-
-
-def amd_loop(assembly):
-    def branch(line):
-        found = re.match(r"s_c?branch\w* (BB\d+)", line)
-        return found and found.group(1)
-
-    def count(lines):
-        loop = Loop()
-        # The two halves of a dual instruction are two operations.
-        for operation in (part.split()[0] for line in lines for part in line.split("::") if part.split()):
-            isMultiplyAdd = AMD_MULTIPLY_ADD.fullmatch(re.sub(r"_(e32|e64|dpp|sdwa)$", "", operation))
-            loop.multiply_adds += bool(isMultiplyAdd) * (MATRIX_MULTIPLY_ADDS if operation.startswith("v_wmma") else 1)
-            loop.vector += bool(AMD_VECTOR_LOAD.match(operation))
-            loop.scalar += bool(AMD_SCALAR_LOAD.match(operation))
-            loop.local += bool(AMD_LOCAL_LOAD.match(operation))
-        return loop
-
-    return hottest(count(lines) for lines in innermost(labelled(assembly, r"(BB\d+):", ";"), branch))
-
-
-def intel_loop(assembly):
-    def branch(line):
-        found = re.search(r"\b(?:while|jmpi|goto)\b.*?\b(L\d+)", line)
-        return found and found.group(1)
-
-    def count(lines):
-        loop = Loop()
-        for line in lines:
-            loop.multiply_adds += bool(re.search(r"\b(mad|mac|dp4a|dpas)\b", line))
-            loop.vector += bool(re.search(r"\bsends?\S* .*", line))
-        return loop
-
-    return hottest(count(lines) for lines in innermost(labelled(assembly, r"(L\d+):", "//"), branch))
-
-
-def function_hash(path):
-    """FNV-1a of a module's words from its first function on, as layer.c has it."""
-    words = struct.unpack(f"<{path.stat().st_size // 4}I", path.read_bytes())
-    at = 5
-    while at < len(words) and words[at] & 0xFFFF != OP_FUNCTION:
-        at += words[at] >> 16
-    value = 0xCBF29CE484222325
-    for byte in struct.pack(f"<{len(words) - at}I", *words[at:]):
-        value = (value ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
-    return f"{value:016x}"
-
-
-@dataclasses.dataclass
-class Kernel:
-    gpu: str
-    name: str
-    constants: str
-    loop: Loop | None
-    spills: int
-    # AMD: vector registers, occupancy 0...1, cycles of latency as the compiler estimates them; Intel: lanes.
-    registers: int = 0
-    occupancy: float = 1
-    latency: int = 0
-    lanes: int = 0
-    dispatches: collections.Counter = dataclasses.field(default_factory=collections.Counter)
-
-    @property
-    def is_product(self):
-        return self.name.startswith(PRODUCTS)
-
-    @property
-    def per_load(self):
-        """Returns multiply-adds for a vector load. One row has a multiply-add for each weight."""
-        return 1 if self.name.startswith(ROWS) and self.constants.split()[1] == "1" else 4
-
-    def behind(self):
-        """Returns the limits that the kernel misses, in words."""
-        missed = [f"spills {self.spills}"] if self.spills else []
-        loop = self.loop or Loop()
-        if self.is_product and self.gpu in AMD and loop.multiply_adds < self.per_load * loop.vector:
-            missed.append(f"{loop.multiply_adds} multiply-adds for {loop.vector} vector loads")
-        holdsTile = self.name.startswith(TILES)
-        bar = 0.25 if holdsTile or self.is_product and (loop.local or loop.scalar) else 0.5
-        if self.occupancy < bar:
-            missed.append(f"occupancy {self.occupancy:.0%} of at least {bar:.0%}")
-        return missed
-
-
-def amd_kernels(spirv, folder):
-    names = {function_hash(path): path.stem for path in pathlib.Path(spirv).glob("*.spv")}
-    merged = {}
-    for log in sorted((folder / "logs").glob("*.jsonl")):
-        gpu, model = log.name.split(".")[:2]
-        pipelines = {}
-        for entry in map(json.loads, log.read_text().splitlines()):
-            if "dispatch" in entry:
-                pipelines[entry["dispatch"]].dispatches[model] += 1
-                continue
-            constants = " ".join(str(value) for key, value in entry["constants"].items() if int(key) < 20)
-            key = (gpu, names.get(entry["function"], entry["function"]), constants)
-            if key not in merged:
-                statistics = entry["statistics"]
-                merged[key] = Kernel(
-                    *key, amd_loop(entry["assembly"]), statistics["Spilled VGPRs"] + statistics["Scratch size"],
-                    registers=statistics["VGPRs"], latency=statistics["Latency"],
-                    occupancy=min(1, statistics["Subgroups per SIMD"] / WAVES[gpu]))
-            pipelines[entry["pipeline"]] = merged[key]
-    return list(merged.values())
-
-
-def intel_kernels(folder):
-    merged = {}
-    for made in sorted((folder / "programs").glob("*/*.*/")):
-        gpu = made.suffix[1:]
-        if gpu not in INTEL:
-            continue
-        spills = {name: int(count) for name, count in re.findall(
-            r"kernel (\w+)\s+compiled SIMD\d+ allocated \d+ regs and spilled around (\d+)", (made / "log").read_text())}
-        for file in sorted((made / "dump").glob("*_KernelHeap.asm")):
-            name = file.name.removesuffix("_KernelHeap.asm")
-            text = file.read_text()
-            widths = collections.Counter(
-                int(width) for width in re.findall(r"\b(?:mad|mul|add|mov)\w* \((\d+)\|M0\)", text))
-            lanes = max((width for width in widths if width >= 8), key=lambda width: widths[width], default=0)
-            if (gpu, name) not in merged:
-                merged[gpu, name] = Kernel(gpu, name, "", intel_loop(text), spills.get(name, 0), lanes=lanes)
-            merged[gpu, name].dispatches[made.parent.name] += 1
-    return list(merged.values())
+Chains are the products that miss the limit of steps and groups on cards of so many units; the last columns are bytes \
+of the level-2 cache for an operation of all products, and the number of large products above the limit.
+"""
 
 
 def used(kernel):
-    return ", ".join(f"{MODELS[model]} {count}" for model, count in kernel.dispatches.items())
+    return ", ".join(f"{estimate.MODELS[model]} {count}" for model, count in kernel.dispatches.items())
 
 
-def table(heads, rows):
-    print("| " + " | ".join(heads) + " |")
-    print("|" + "|".join("---" if head in ("kernel", "used by", "beyond a limit") else "--:" for head in heads) + "|")
-    for cells in rows:
-        print("| " + " | ".join(map(str, cells)) + " |")
+def joined(kernels, gpus, value):
+    """Returns a value of the kernels of several GPUs; one where all are the same, and a dash for a GPU without it."""
+    texts = {kernel.gpu: str(value(kernel)) for kernel in kernels}
+    if len(set(texts.values())) == 1:
+        return next(iter(texts.values()))
+    return " / ".join(texts.get(gpu, "–") for gpu in gpus)
 
 
-def print_table(amd, intel):
-    behind = [kernel for kernel in amd + intel if kernel.behind()]
-    print("# Compiler reports of GPU kernels\n")
-    print("This page lists properties of Kelvin's kernels as GPU compilers report them. `dev/gpu-shader-report.sh table` "
-          "writes it; it needs no GPU and measures no time. AMD's compiler is Mesa's RADV 25.0.7 on a replacement of the "
-          "kernel driver, Intel's is `ocloc` 22.43. Counts are per lane of the hot loop: multiply-adds, and loads into "
-          "vector registers, through the scalar path (once for all lanes) and from local memory. Latency is the compiler's "
-          "estimate in cycles for a whole kernel, with its own estimate of iterations.\n")
-    print("Limits: no kernel spills registers. Products have at least 4 multiply-adds per vector load; products of one row,"
-          " which read each weight for one multiply-add, have at least 1. Occupancy is at least 50 %. It is at least 25 % "
-          "for products with scalar or local operands, and for kernels with a tile in registers, whose loads overlap. Loads"
-          " on Intel are messages of unknown width, so they have no limit. "
-          f"**{len(amd) + len(intel)} kernels, {len(behind)} beyond a limit.**\n")
-    print("Dispatches of an inference: " + ", ".join(
-        f"{name} {sum(kernel.dispatches[model] for kernel in amd if kernel.gpu == next(iter(AMD)))}"
-        for model, name in MODELS.items()) + ".")
-    for gpu, generation in AMD.items():
-        print(f"\n## {generation} ({gpu}), Vulkan\n")
-        table(["kernel", "registers", "spills", "occupancy", "multiply-adds", "vector", "scalar", "local", "latency",
-               "used by", "beyond a limit"],
-              [[f"`{kernel.name}` {kernel.constants}", kernel.registers, kernel.spills, f"{kernel.occupancy:.0%}"]
-               + ([kernel.loop.multiply_adds, kernel.loop.vector, kernel.loop.scalar, kernel.loop.local]
-                  if kernel.loop else ["–"] * 4)
-               + [kernel.latency, used(kernel), "; ".join(kernel.behind())]
-               for kernel in sorted(amd, key=lambda kernel: (kernel.name, kernel.constants)) if kernel.gpu == gpu])
-    for gpu, generation in INTEL.items():
-        print(f"\n## {generation} ({gpu}), OpenCL\n")
-        table(["kernel", "lanes", "spills", "multiply-adds", "messages", "used by", "beyond a limit"],
-              [[f"`{kernel.name}`", kernel.lanes, kernel.spills]
-               + ([kernel.loop.multiply_adds, kernel.loop.vector] if kernel.loop else ["–"] * 2)
-               + [", ".join(MODELS[model] for model in kernel.dispatches), "; ".join(kernel.behind())]
-               for kernel in sorted(intel, key=lambda kernel: kernel.name) if kernel.gpu == gpu])
+def merged(kernels, gpus):
+    """Returns the limits that kernels of several GPUs miss, each with the GPUs unless all miss it."""
+    missed = collections.defaultdict(list)
+    for kernel in kernels:
+        for text in kernel.behind():
+            missed[text].append(gpus[kernel.gpu])
+    return "; ".join(
+        text if len(names) == len(gpus) else f"{', '.join(names)}: {text}" for text, names in missed.items())
 
 
-def print_bars(amd, intel):
-    missed = [kernel for kernel in amd + intel if kernel.behind()]
+def worst(kernels):
+    """Returns the kernels with the lowest occupancy, and with the most instructions for a multiply-add."""
+    found = []
+    least = min(kernels, key=lambda kernel: kernel.occupancy)
+    if least.occupancy < 1:
+        found.append(f"occupancy {least.occupancy:.0%} (`{least.name}`)")
+    products = [
+        kernel for kernel in kernels
+        if kernel.is_product and not kernel.has_one_row and kernel.loop and kernel.loop.multiply_adds
+        and kernel.loop.instructions]
+    if products:
+        most = max(products, key=lambda kernel: kernel.loop.instructions / kernel.loop.multiply_adds)
+        found.append(f"{most.loop.instructions} instructions for {most.loop.multiply_adds} multiply-adds (`{most.name}`)")
+    spilling = max(kernels, key=lambda kernel: kernel.spills)
+    found.append(f"spills {spilling.spills} (`{spilling.name}`)" if spilling.spills else "no spills")
+    return "; ".join(found)
+
+
+def print_summary(kernels, networks):
+    behind = [kernel for kernel in kernels if kernel.behind()]
+    slow = [network for network in networks if network.behind()]
+    print("## Summary\n")
+    print(f"**{len(kernels)} kernels, {len(behind)} beyond a limit; {len(networks)} networks, {len(slow)} beyond a "
+          "limit.**\n")
+    rows = []
+    for title, gpus, compiler in COMPILERS:
+        for gpu, generation in gpus.items():
+            own = [kernel for kernel in kernels if kernel.gpu == gpu]
+            if own:
+                checks = "–" if gpu in compilers.INTEL else "yes" if any(kernel.is_robust for kernel in own) else "no"
+                rows.append([f"{generation}, {compiler}", len(own), sum(bool(kernel.behind()) for kernel in own), checks,
+                             worst(own)])
+    table(["compiler", "kernels", "over", "checked bounds", "worst"], rows)
+    print("\nChecked bounds are those that the program asks the driver for (`robustBufferAccess`).\n")
+    if behind or slow:
+        print("Beyond a limit today, with the number of kernels:\n")
+    for title, gpus, _ in COMPILERS:
+        kinds = collections.defaultdict(list)
+        for kernel in behind:
+            for text in kernel.behind() if kernel.gpu in gpus else []:
+                # Kernels that differ in the number of instructions are one entry.
+                found = re.match(r"(\d+)( instructions.*)", text)
+                kinds[kernel.name, found.group(2) if found else text].append(
+                    (gpus[kernel.gpu], int(found.group(1)) if found else None))
+        for (name, text), found in sorted(kinds.items()):
+            counts = sorted({count for _, count in found if count is not None})
+            print(f"- `{name}`: {' to '.join(map(str, dict.fromkeys(counts[:1] + counts[-1:])))}{text} ("
+                  + ", ".join(f"{gpu} {count}" for gpu, count in collections.Counter(gpu for gpu, _ in found).items())
+                  + ")")
+    for network in slow:
+        print(f"- {network.title}: {'; '.join(network.behind())}")
+    print()
+
+
+def print_compiler(title, gpus, compiler, kernels):
+    rows = collections.defaultdict(list)
+    for kernel in kernels:
+        if kernel.gpu in gpus:
+            rows[kernel.name, kernel.constants].append(kernel)
+    if not rows:
+        return
+    print(f"\n## {title}: {', '.join(gpus.values())}\n")
+    notes = [f"{compiler}."]
+    if len(gpus) > 1:
+        notes.append("Where GPUs differ, a cell has a value for each.")
+    if gpus is compilers.APPLE:
+        notes.append("Instructions are those of the whole kernel.")
+    elif gpus is not compilers.INTEL:
+        notes.append("Multiply-adds, loads and instructions are those of a lane in the hot loop.")
+    if gpus is compilers.AMD:
+        notes.append("Latency is the compiler's estimate in cycles for a whole kernel, with its own guess of iterations.")
+    elif gpus is compilers.ADRENO:
+        notes.append("Latency is the compiler's estimate of the cycles that wait for loads.")
+    print(" ".join(notes) + "\n")
+
+    def loops(field):
+        return lambda kernel: getattr(kernel.loop, field) if kernel.loop else "–"
+
+    columns = {"spills": lambda kernel: kernel.spills}
+    if gpus is compilers.INTEL:
+        columns |= {"lanes": lambda kernel: kernel.lanes, "multiply-adds": loops("multiply_adds"),
+                    "messages": loops("vector")}
+    else:
+        columns |= {"registers": lambda kernel: kernel.registers, "occupancy": lambda kernel: f"{kernel.occupancy:.0%}"}
+        if gpus is compilers.APPLE:
+            columns |= {"instructions": lambda kernel: kernel.instructions}
+        else:
+            columns |= {"multiply-adds": loops("multiply_adds"), "vector": loops("vector")}
+        if gpus is compilers.AMD:
+            columns |= {"scalar": loops("scalar")}
+        if gpus is not compilers.APPLE:
+            columns |= {"local": loops("local"), "instructions": loops("instructions")}
+        if gpus is compilers.AMD or gpus is compilers.ADRENO:
+            columns |= {"latency": lambda kernel: kernel.latency}
+    table(["kernel", *columns, "used by", "beyond a limit"],
+          [[f"`{name}` {constants}".strip()] + [joined(same, gpus, value) for value in columns.values()]
+           + [used(same[0]), merged(same, gpus)] for (name, constants), same in sorted(rows.items())])
+
+
+def print_table(kernels, networks):
+    print(INTRODUCTION)
+    print_summary(kernels, networks)
+    print(LIMITS)
+    if networks:
+        print(ARITHMETIC)
+        estimate.print_counts(networks)
+        print()
+        estimate.print_estimates(networks)
+        print("\nThe longest dispatch of each network on the fastest card:\n")
+        estimate.print_longest(networks, next(iter(estimate.CARDS)))
+        print("\nThe figures of the cards:\n")
+        estimate.print_cards()
+    for title, gpus, compiler in COMPILERS:
+        print_compiler(title, gpus, compiler, kernels)
+
+
+def print_bars(kernels, networks):
+    missed = [kernel for kernel in kernels if kernel.behind()]
     for kernel in missed:
         print(f"{kernel.gpu} {kernel.name} {kernel.constants}: {'; '.join(kernel.behind())} ({used(kernel)})")
-    print(f"{len(amd) + len(intel)} kernels, {len(missed)} beyond a limit")
-    return 1 if missed else 0
+    slow = [network for network in networks if network.behind()]
+    for network in slow:
+        print(f"{network.name}: {'; '.join(network.behind())}")
+    print(f"{len(kernels)} kernels, {len(missed)} beyond a limit; {len(networks)} networks, {len(slow)} beyond a limit")
+    return 1 if missed or slow else 0
 
 
 if __name__ == "__main__":
     command, spirv, folder = sys.argv[1:]
-    folder = pathlib.Path(folder)
-    sys.exit({"table": print_table, "bars": print_bars}[command](amd_kernels(spirv, folder), intel_kernels(folder)))
+    print_report = {"table": print_table, "bars": print_bars}[command]
+    sys.exit(print_report(
+        compilers.every_kernel(spirv, folder), list(estimate.networks(spirv, estimate.logs(folder)))))

@@ -1,0 +1,342 @@
+"""Times of networks on cards, estimated from the dispatches in logs of layer.c: what each dispatch loads and computes, and
+the largest of the times that its parts take on a card. A factor of two either way is to be expected.
+
+    estimate.py SPIRV_FOLDER LOG…    a table of estimates, with their parts
+"""
+
+import collections
+import dataclasses
+import pathlib
+import sys
+
+import commands
+import compilers
+from page import table
+
+MODELS = {"mobilenet_v2": "MobileNetV2", "resnet50": "ResNet-50", "vit_b16": "ViT-B/16", "unet": "U-Net",
+          "minilm": "MiniLM", "resnet50_int8": "ResNet-50 in int8", "gpt2_shared": "a token of GPT-2",
+          "matmuls": "products", "perceptron_float16": "perceptron in float16"}
+
+# Instructions that checked bounds cost for each vector that is loaded, by NVIDIA's compiler for Ampere: four loads of an
+# element instead of one, each with a comparison, a selection and addresses.
+CHECKED_LOAD = 36
+
+
+@dataclasses.dataclass(frozen=True)
+class Card:
+    """Figures from data sheets, but for the latency of the level-2 cache, its bytes a second, and the time of a dispatch,
+    which are published measurements or guesses from similar cards."""
+
+    units: int          # compute units, multiprocessors, cores
+    gigahertz: float
+    flops: int          # of float32, a cycle and unit
+    cache: float        # GB/s of the level-2 cache
+    memory: float       # GB/s
+    latency: int        # cycles, of the level-2 cache
+    launch: float       # microseconds, of a dispatch that waits for the one before
+    load_bytes: int     # a cycle and unit, to registers
+    resident: int       # groups of 64 invocations on a unit
+    is_scalar: bool     # operands that all lanes share are loaded once
+    is_checked: bool    # its compilers check bounds by instructions
+
+    @property
+    def peak(self):
+        return self.units * self.flops * self.gigahertz * 1e9
+
+
+CARDS = {
+    "H100": Card(132, 1.755, 256, 5500, 3350, 300, 3.5, 128, 16, False, True),
+    "RTX 3060": Card(28, 1.78, 256, 1100, 360, 260, 3.0, 128, 16, False, True),
+    "RX 7900 XTX": Card(96, 2.4, 256, 3500, 960, 330, 4.0, 64, 16, True, False),
+    "Arc A770": Card(32, 2.1, 256, 1500, 560, 500, 8.0, 64, 16, False, False),
+    "UHD 770": Card(2, 1.55, 256, 130, 60, 350, 8.0, 64, 14, False, False),
+    "Adreno 740": Card(6, 0.68, 512, 120, 60, 400, 15.0, 64, 16, True, False),
+    "Mali-G720 MC12": Card(12, 1.3, 256, 160, 70, 350, 15.0, 64, 8, False, False),
+}
+# The host, on a discrete card: milliseconds of a submission that is waited for, and bytes a millisecond of the bus.
+WAIT, BUS = 0.04, 20e6
+# Milliseconds that an inference may take.
+LIMITS = {
+    ("mobilenet_v2", "H100"): 0.35, ("resnet50", "H100"): 0.8, ("vit_b16", "H100"): 2.2,
+    ("mobilenet_v2", "RTX 3060"): 0.45, ("resnet50", "RTX 3060"): 1.6, ("vit_b16", "RTX 3060"): 6}
+# Cards of few, more and many units; a product that is a chain of more than this many steps has at least two groups a unit.
+UNITS = (28, 84, 132)
+STEPS = 32
+# Bytes that a product of more than LARGE floating-point operations loads from the level-2 cache for each of them.
+LARGE, BYTES_PER_FLOP = 10e6, 0.1
+
+
+@dataclasses.dataclass(frozen=True)
+class Work:
+    """The work of a dispatch. Loads and multiply-adds are those of one lane in one step; a step waits for the one before."""
+
+    groups: int
+    flops: float        # of all lanes, those beyond the result too
+    useful: float       # of the operator
+    cached: float       # bytes from the level-2 cache
+    stored: float       # bytes of operands and results in memory, each once
+    steps: float
+    vectors: float      # of four elements, loaded by each lane for itself
+    shared: float       # loaded by all lanes of a group from one place
+    multiply_adds: float
+
+
+def convolution(constants, grid, push, size, groups):
+    blocks, positions = constants.get(2, 2), constants.get(3, 2)
+    _, group_blocks, _, _, channels, count = push[:6]
+    taps = push[11] * push[12] if constants.get(4, 0) else 1
+    steps = group_blocks * taps
+    inputs = push[0] * 4 * push[6] * max(1, count // max(1, push[7]))
+    weights = channels * group_blocks * 4 * taps
+    return Work(
+        groups, groups * 64 * steps * 32 * blocks * positions, 2 * count * weights,
+        groups * steps * 4 * size * (64 * positions + 4 * blocks), (inputs + weights + count * channels) * size, steps,
+        positions, 4 * blocks, 16 * blocks * positions)
+
+
+def linear(constants, grid, push, size, groups):
+    rows, depth, outputs, columns = push[:4]
+    tile, slices = constants.get(1, 1), 64 // columns
+    steps = -(-depth // (4 * slices))
+    weights = depth * outputs * size
+    return Work(
+        groups, groups * 64 * steps * 8 * tile, 2 * rows * depth * outputs,
+        weights * max(1, rows // tile) + groups * steps * slices * 16 * tile, weights, steps, 1 + 4 * tile, 0, 4 * tile)
+
+
+def depthwise(constants, grid, push, size, groups):
+    taps, positions = constants.get(2, 3) * constants.get(3, 3), constants.get(8, 1) * constants.get(9, 2)
+    _, planes, height, width, output_height, output_width = push[:6]
+    return Work(
+        groups, groups * 64 * taps * positions * 8, 8 * planes * output_height * output_width * taps,
+        groups * 64 * taps * positions * 2 * size, planes * (height * width + output_height * output_width) * 4 * size,
+        2, taps * positions / 2, taps / 2, taps * positions * 2)
+
+
+def attention(constants, grid, push, size, groups):
+    """A block of keys has three steps: scores, their largest, values."""
+    planes, _, queries, keys = push[:4]
+    block, width = constants.get(2, 8), constants.get(4, 16) + constants.get(5, 16)
+    return Work(
+        groups, groups * 64 * keys * width * 8, 8 * planes * queries * keys * width, groups * keys * width * 4 * size,
+        planes * (queries + 2 * keys) * constants.get(4, 16) * 8 * size, -(-keys // block) * 3,
+        constants.get(4, 16) / 3, block * width / 3, block * width * 4 / 3)
+
+
+def matmul(constants, grid, push, size, groups):
+    rows, depth, columns, row_tiles, column_tiles, tiles = push[:6]
+    height = constants.get(2, 64)
+    width = 64 // (height // 8) * 4
+    steps, matrices = -(-depth // 8), tiles // max(1, row_tiles * column_tiles)
+    return Work(
+        groups, groups * 64 * steps * 512, 2 * rows * depth * columns * matrices,
+        groups * steps * 8 * (height + width) * size,
+        (rows * depth + depth * columns + rows * columns) * matrices * size, steps, (height + width) / 32, 0, 256)
+
+
+def cooperative(constants, grid, push, size, groups):
+    rows, depth, columns = push[:3]
+    return Work(
+        groups, 0, 2 * rows * depth * columns, groups * depth * 128,
+        (rows * depth + depth * columns + rows * columns) * 2, depth // 16, 8, 0, 256)
+
+
+def integer_product(constants, grid, push, size, groups):
+    """Bytes are loaded a word each, so that a multiply-add takes 1.9 instructions, as Ampere's compiler has it."""
+    positions, blocks = constants.get(1, 4), constants.get(6, 2)
+    _, count, _, _, split, channels, columns = push[:7]
+    depth, height, width, *kernel = push[10:16]
+    taps = kernel[0] * kernel[1] * kernel[2]
+    steps = -(-channels // 4) * taps
+    loads = positions * (1 if constants.get(3, 0) else 4)
+    weights = split * columns * channels * taps
+    return Work(
+        groups, groups * 64 * steps * 32 * positions * blocks, 2 * count * weights,
+        groups * steps * 4 * (64 * loads + 4 * blocks), split * channels * depth * height * width + weights, steps,
+        loads / 4, blocks, 1.9 * 16 * positions * blocks)
+
+
+def winograd(per_tile, multiply_adds):
+    def work(constants, grid, push, size, groups):
+        return Work(groups, push[0] * 128, 0, push[0] * per_tile * 16, push[0] * 320, 1, 16, 0, multiply_adds)
+
+    return work
+
+
+def element_wise(constants, grid, push, size, groups):
+    return Work(groups, groups * 512, 0, groups * 2048, groups * 2048, 2, 2, 0, 4)
+
+
+KERNELS = {
+    "convolution": convolution, "linear": linear, "depthwise": depthwise, "attention": attention, "matmul": matmul,
+    "cooperative": cooperative, "integer_product": integer_product, "integer_product_dot": integer_product,
+    "attention_scalars": attention, "winograd_input": winograd(32, 64), "winograd_output": winograd(20, 40)}
+
+
+def work(dispatch):
+    """Returns a dispatch's work.
+
+    Raises ValueError for a product without a formula, which would be taken for an element-wise kernel.
+    """
+    name = dispatch.pipeline.name
+    base = name.replace("_half", "").replace("_coded", "")
+    if base.startswith(compilers.PRODUCTS) and base not in KERNELS:
+        raise ValueError(f"estimate.py has no formula for the product '{name}': add one to KERNELS")
+    formula = KERNELS.get(base, element_wise)
+    return formula(
+        dispatch.pipeline.constants, dispatch.grid, dispatch.push, 2 if "_half" in name else 4, dispatch.groups)
+
+
+def parts(work, card, is_robust):
+    """Returns the microseconds that each part of a dispatch takes on a card. They overlap; the longest counts.
+
+    - chains: the steps of one lane, each a latency of the cache and the lane's own instructions, for as many rounds as a
+      unit needs for its groups.
+    - loads, arithmetic: what the busiest unit loads into registers and computes.
+    - cache, memory: bytes over bytes a second.
+    """
+    groups = -(-work.groups // card.units)   # of the busiest unit
+    cycles = 1e-3 / card.gigahertz
+    shared = 0 if card.is_scalar else work.shared / 2
+    loads = work.vectors + work.shared
+    checks = loads * CHECKED_LOAD if is_robust and card.is_checked else 0
+    step = card.latency + work.multiply_adds + loads * 4 + checks
+    operations = work.flops / max(1, work.groups) + 2 * 64 * work.steps * checks   # of a group
+    return {
+        "chains": -(-groups // card.resident) * work.steps * step * cycles,
+        "loads": groups * work.steps * (work.vectors + shared) * 64 * 16 / card.load_bytes * cycles,
+        "arithmetic": groups * operations / card.flops * cycles,
+        "cache": work.cached / card.cache * 1e-3,
+        "memory": work.stored / card.memory * 1e-3,
+    }
+
+
+def estimate(works, card, is_robust):
+    """Returns the milliseconds of dispatches that run one after another: of their launches, and of each part for the
+    dispatches whose longest it is."""
+    total = collections.Counter({"launches": len(works) * card.launch * 1e-3})
+    for one in works:
+        name, longest = max(parts(one, card, is_robust).items(), key=lambda part: part[1])
+        total[name] += longest * 1e-3
+    return total
+
+
+@dataclasses.dataclass
+class Network:
+    name: str
+    kernels: list    # the name of each dispatch's kernel
+    works: list      # of each dispatch
+    counts: dict
+    is_robust: bool
+
+    @property
+    def products(self):
+        return [work for kernel, work in zip(self.kernels, self.works) if kernel.startswith(compilers.PRODUCTS)]
+
+    @property
+    def title(self):
+        return MODELS.get(self.name, self.name)
+
+    def chained(self, units):
+        """The products that leave compute units idle while each lane works through a long chain of steps."""
+        return sum(work.groups < 2 * units and work.steps > STEPS for work in self.products)
+
+    @property
+    def host(self):
+        """Milliseconds of waits and of copies over the bus, which the estimated times do not include."""
+        return self.counts["waits"] * WAIT + (self.counts["bytes up"] + self.counts["bytes down"]) / BUS
+
+    @property
+    def bytes_per_flop(self):
+        return sum(work.cached for work in self.products) / max(1, sum(work.useful for work in self.products))
+
+    @property
+    def hungry(self):
+        """The large products that load more from the cache than the limit."""
+        return sum(work.useful > LARGE and work.cached > BYTES_PER_FLOP * work.useful for work in self.products)
+
+    def behind(self):
+        missed = []
+        if any(map(self.chained, UNITS)):
+            missed.append(
+                f"chains of more than {STEPS} steps in fewer than two groups a unit: "
+                + ", ".join(f"{self.chained(units)} with {units} units" for units in UNITS))
+        if self.hungry:
+            missed.append(f"products that load more than {BYTES_PER_FLOP} byte for an operation: {self.hungry}")
+        for (name, card), limit in LIMITS.items():
+            if name == self.name and (time := estimate(self.works, CARDS[card], self.is_robust).total()) > limit:
+                missed.append(f"{time:.2f} ms on {card} of at most {limit}")
+        return missed
+
+
+def networks(spirv, paths):
+    names = commands.kernel_names(spirv)
+    for path in paths:
+        log = commands.read(path, names)
+        inference = log.inference()
+        dispatches = [log.dispatch(entry) for entry in inference if "dispatch" in entry]
+        yield Network(
+            path.stem, [dispatch.pipeline.name for dispatch in dispatches], list(map(work, dispatches)),
+            commands.counts(inference), log.is_robust)
+
+
+def logs(folder):
+    """Returns the logs of the models in the scratch folder, in the order of MODELS."""
+    paths = (pathlib.Path(folder) / "inferences" / f"{model}.jsonl" for model in MODELS)
+    return [path for path in paths if path.exists()]
+
+
+def print_counts(every):
+    table(
+        ["network", "dispatches", "barriers", "submissions", "waits", "copies", "MB copied", "host ms",
+         "products"]
+        + [f"chains, {units} units" for units in UNITS] + ["bytes/FLOP", f"over {BYTES_PER_FLOP}"],
+        [[one.title]
+         + [one.counts[name] for name in ("dispatches", "barriers", "submissions", "waits", "copies")]
+         + [f"{sum(count for name, count in one.counts.items() if name.startswith('bytes')) / 1e6:.2f}",
+            f"{one.host:.2f}", len(one.products)]
+         + [one.chained(units) for units in UNITS] + [f"{one.bytes_per_flop:.2f}", one.hungry] for one in every])
+
+
+def print_estimates(every):
+    kinds = ["launches", "chains", "loads", "arithmetic", "cache", "memory"]
+    rows = []
+    for one in every:
+        for name, card in CARDS.items():
+            time = estimate(one.works, card, one.is_robust)
+            useful = sum(work.useful for work in one.works) / (time.total() * 1e-3) / card.peak
+            rows.append(
+                [one.title, name, f"{time.total():.2f}"] + [f"{time[kind]:.2f}" for kind in kinds]
+                + [f"{useful:.1%}", LIMITS.get((one.name, name), "")])
+    table(["network", "card", "ms"] + kinds + ["of peak", "limit"], rows)
+
+
+def print_cards():
+    table(
+        ["card", "units", "GHz", "TFLOP/s", "cache GB/s", "memory GB/s", "cache latency, cycles", "launch, µs"],
+        [[name, card.units, card.gigahertz, f"{card.peak / 1e12:.1f}", card.cache, card.memory, card.latency, card.launch]
+         for name, card in CARDS.items()])
+
+
+def print_longest(every, name):
+    """Prints the longest dispatch of each network on a card."""
+    rows = []
+    for one in every:
+        times = [parts(work, CARDS[name], one.is_robust) for work in one.works]
+        longest = max(range(len(times)), key=lambda index: max(times[index].values()))
+        part, time = max(times[longest].items(), key=lambda part: part[1])
+        work = one.works[longest]
+        rows.append(
+            [one.title, f"`{one.kernels[longest]}`", work.groups, f"{work.steps:.0f}", f"{work.useful / 1e6:.1f}",
+             f"{work.cached / 1e6:.2f}", f"{time:.0f}", part])
+    table(["network", "kernel", "groups", "steps", "MFLOP", "cache MB", f"µs on {name}", "longest part"], rows)
+
+
+if __name__ == "__main__":
+    spirv, *paths = sys.argv[1:]
+    every = list(networks(spirv, map(pathlib.Path, paths)))
+    print_counts(every)
+    print()
+    print_estimates(every)
+    print()
+    print_longest(every, next(iter(CARDS)))

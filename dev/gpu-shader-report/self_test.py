@@ -1,0 +1,143 @@
+"""Tests of the tools in this folder; dev/check.sh --self-test runs them."""
+
+import json
+import unittest
+
+import commands
+import compilers
+import estimate
+
+CONVOLUTION = {"pipeline": 1, "function": "c", "constants": {"0": 64, "1": 32, "2": 2, "3": 2, "4": 0}}
+# 960 to 160 channels at 7 by 7: 20 groups, each lane with 240 blocks of four input channels.
+DISPATCH = {"dispatch": 1, "in": 1, "grid": [20, 1, 1],
+            "push": [240, 240, 20, 40, 160, 49, 49, 49, 7, 7, 7, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0]}
+
+
+def log(*entries, is_robust=False):
+    return commands.Log(
+        map(json.dumps, [{"device": 1, "robustBufferAccess": is_robust}, CONVOLUTION, *entries]), {"c": "convolution"})
+
+
+def inference(result):
+    """The commands that an inference submits: what was recorded before, and the copy of a result."""
+    return [{"submit": [1]}, {"wait": 1}, {"record": result}, {"copy": 4000, "in": result, "way": "down"},
+            {"submit": [result]}, {"wait": 1}]
+
+
+RECORDED = [{"record": 1}, DISPATCH, {"barrier": 1, "in": 1}, DISPATCH]
+
+LISTING = """block.u 0 L1 [] -> {
+      r0       = mov ur0                                       // delay=1
+} -> [1]
+block.u 1 L2 [0, 3] -> {
+ up0  = isetp.ge.u32 ur4 ur3                                   // delay=1
+      bra L4 up0                                               // delay=1
+} -> [2, 4]
+block.u 2 L4 [1] -> {
+      exit                                                     // delay=1
+} -> []
+block.u 4 L5 [1] -> {
+      r16..20  = ld.global.a64.constant.b128 [ur138+0x40]      // delay=2
+@!p0  r4       = ffma.ftz r3 r1 r4                             // delay=4
+      r5..7    = hmma.m16n8k16.f32 r1..5 r6..8 r5..7           // delay=4
+} -> [3]
+block.u 3 L6 [4] -> {
+      bra L2                                                   // delay=1
+} -> [1]"""
+
+ADRENO = """mad.f32 r0.x, r1.x, r1.y, r0.x
+l12:
+isam.v.base0 (u32)(xyzw)r2.y, r11.x, s#0, t#2
+(sy)(rpt1)mad.f32 r10.x, r2.y, (r)r4.y, (r)(last)r10.x
+madsh.m16 r2.y, r1.w, r1.x, (last)r2.y
+br p0.x, #l12
+end"""
+
+
+class Commands(unittest.TestCase):
+    def test_an_inference_reaches_from_one_submission_of_its_commands_to_the_next(self):
+        one = log(*RECORDED, *inference(2), *inference(3), *inference(4))
+        self.assertEqual(commands.counts(one.inference()), {
+            "dispatches": 2, "barriers": 1, "submissions": 2, "waits": 2, "copies": 1, "bytes up": 0,
+            "bytes down": 4000, "bytes within": 0})
+
+    def test_a_single_inference_is_the_commands_that_were_submitted(self):
+        one = log(*RECORDED, {"record": 2}, {**DISPATCH, "in": 2}, *inference(3))
+        self.assertEqual(commands.counts(one.inference())["dispatches"], 2)
+
+    def test_a_token_is_the_commands_submitted_most_often_not_those_of_the_prompt(self):
+        prompt = [{"record": 9}] + [{**DISPATCH, "in": 9}] * 3
+        submitted = [{"submit": [9]}, {"wait": 1}]
+        one = log(*RECORDED, *prompt, *submitted, *inference(2), *inference(3), *inference(4), *submitted)
+        self.assertEqual(commands.counts(one.inference())["dispatches"], 2)
+
+
+class Estimates(unittest.TestCase):
+    def work(self):
+        return estimate.work(log(DISPATCH).dispatch(DISPATCH))
+
+    def test_a_convolution_is_its_groups_steps_and_operations(self):
+        work = self.work()
+        self.assertEqual((work.groups, work.steps, work.multiply_adds), (20, 240, 64))
+        self.assertEqual(work.useful, 2 * 49 * 960 * 160)
+        self.assertEqual(work.cached, 20 * 240 * (64 * 2 + 8) * 16)
+
+    def test_a_step_of_a_chain_is_the_latency_and_the_lanes_instructions(self):
+        parts = estimate.parts(self.work(), estimate.CARDS["H100"], is_robust=False)
+        self.assertAlmostEqual(parts["chains"], 240 * (300 + 64 + 10 * 4) / 1.755e3)
+        self.assertEqual(max(parts, key=parts.get), "chains")
+
+    def test_checked_bounds_lengthen_a_step_on_cards_that_check_by_instructions(self):
+        def chain(card, is_robust):
+            return estimate.parts(self.work(), estimate.CARDS[card], is_robust)["chains"]
+
+        self.assertAlmostEqual(chain("H100", True) - chain("H100", False), 240 * 10 * 36 / 1.755e3)
+        self.assertEqual(chain("RX 7900 XTX", True), chain("RX 7900 XTX", False))
+
+    def test_the_time_is_launches_and_the_longest_part_of_each_dispatch(self):
+        time = estimate.estimate([self.work()] * 2, estimate.CARDS["H100"], is_robust=False)
+        self.assertAlmostEqual(time["launches"], 0.007)
+        self.assertAlmostEqual(time.total(), 0.007 + 2 * 240 * 404 / 1.755e6)
+
+    def test_a_long_chain_on_an_idle_card_and_bytes_of_the_cache_are_beyond_limits(self):
+        network = estimate.Network("unet", ["convolution", "block"], [self.work()] * 2, {}, False)
+        self.assertEqual([network.chained(units) for units in (9, 10, 28)], [0, 0, 1])
+        self.assertEqual(network.hungry, 1)
+        self.assertEqual(len(network.behind()), 2)
+
+    def test_waits_and_bytes_over_the_bus_are_the_hosts_time(self):
+        counts = {"waits": 3, "bytes up": 30_000_000, "bytes down": 10_000_000}
+        self.assertAlmostEqual(estimate.Network("unet", [], [], counts, False).host, 3 * 0.04 + 2)
+
+    def test_a_product_without_a_formula_is_an_error(self):
+        with self.assertRaisesRegex(ValueError, "no formula for the product 'convolution_general'"):
+            estimate.work(commands.Dispatch(commands.Pipeline("convolution_general", {}, {}), (1, 1, 1), ()))
+
+
+class Compilers(unittest.TestCase):
+    def test_nvidias_loop_is_the_blocks_that_lead_back_to_its_first(self):
+        self.assertEqual(
+            compilers.nvidia_loop(LISTING), compilers.Loop(multiply_adds=65, vector=1, instructions=6))
+
+    def test_adrenos_repeated_instructions_count_each_time(self):
+        self.assertEqual(compilers.adreno_loop(ADRENO), compilers.Loop(multiply_adds=2, vector=1, instructions=6))
+
+    def test_a_kernel_misses_the_limits_of_its_compiler(self):
+        def behind(gpu, constants="64 32 2 2 0 0 255 0 1", **properties):
+            return compilers.Kernel(gpu, "convolution", constants, **{"spills": 0, "loop": None, **properties}).behind()
+
+        checked = compilers.Loop(multiply_adds=64, vector=40, instructions=331)
+        plain = compilers.Loop(multiply_adds=64, vector=10, instructions=123)
+        self.assertEqual(
+            behind("ampere", loop=checked),
+            ["64 multiply-adds for 40 loads", "331 instructions for 64 multiply-adds"])
+        self.assertEqual(behind("ampere", loop=plain), [])
+        self.assertEqual(behind("apple-m1", instructions=725), ["725 instructions of at most 260"])
+        self.assertEqual(behind("apple-m1", instructions=230), [])
+        self.assertEqual(behind("apple-m1", "64 32 2 2 1 0 255 0 1", instructions=383), [])
+        self.assertEqual(behind("adreno740", loop=plain, spills=4), ["spills 4"])
+        self.assertEqual(behind("adreno740", loop=plain, occupancy=0.375), ["occupancy 38% of at least 50%"])
+
+
+if __name__ == "__main__":
+    unittest.main()
