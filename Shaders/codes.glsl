@@ -15,14 +15,14 @@ struct CodeMeaning {
   layout(constant_id = constant) const int name##Bits = 8; \
   layout(constant_id = constant + 1) const int name##Meaning = MULTIPLES; \
   WORDS(slot, name##Words_) \
-  /* Of the outputs of four words; zeros and biases are `rowWords` further. */ \
-  CodeMeaning name##MeaningAt(ivec4 at, int rowWords, float zero) { \
+  /* Of the outputs of four words; zeros and biases are `rowWords` further. No table begins after `lastTable`. */ \
+  CodeMeaning name##MeaningAt(ivec4 at, int rowWords, int lastTable, float zero) { \
     CodeMeaning result; \
     result.offset = vec4(zero); \
     [[unroll]] for (int j = 0; j < 4; j++) { \
       uint word = name##Words_(at[j]).x; \
       result.scale[j] = uintBitsToFloat(word); \
-      result.table[j] = int(word); \
+      result.table[j] = int(min(word, uint(lastTable))); \
       if (name##Meaning == SHIFTED || name##Meaning == BIASED) { \
         result.offset[j] = uintBitsToFloat(name##Words_(at[j] + rowWords).x); \
       } \

@@ -38,7 +38,7 @@ layout(push_constant) uniform Parameters {
   float inverseArea, inverseWidth;
   float first, second;
 #ifdef CODED
-  int rowStart, rowWords, rows, rowBlocks;   // `rows` of a tile, each for so many input blocks
+  int rowStart, rowWords, rows, rowBlocks, lastTable;   // `rows` of a tile, each for so many input blocks
   float zero;
 #endif
   int spreadHeight, spreadWidth;   // of a transposed one's output, whose sizes above are those of a phase
@@ -134,7 +134,7 @@ void main() {
 #ifdef CODED
           if (block + part == rowEnd) {
             [[unroll]] for (int b = 0; b < BLOCKS; b++) {
-              meaning[b] = weightsMeaningAt(row + b * 4 + ivec4(0, 1, 2, 3), rowWords, zero);
+              meaning[b] = weightsMeaningAt(row + b * 4 + ivec4(0, 1, 2, 3), rowWords, lastTable, zero);
             }
             row += 4 * BLOCKS;
             rowEnd += rowBlocks;

@@ -7,6 +7,8 @@
 //
 // LANES vectors at a time: `SHARED_VECTORS(name, count)` declares room for `count`, `LOAD_SHARED` fills it from `operand`
 // at `base`, and `SHARED_VECTOR` is the vector at `index`.
+// LOAD_SHARED reads whole registers, also past the end of the operand, so the driver must check bounds
+// (`VulkanTraits.readsPastOperands`).
 
 // With BOUNDED the activation is a clip, which no activation and a rectifier are as well (`Epilogue.bounded`): the module
 // with all other activations is ten times as large.

@@ -12,10 +12,12 @@ typedef struct {
   ivec table;          // its first index
 } code_meaning;
 
-static inline code_meaning meaning_at(const global uint *words, int at, int rowWords, float zero) {
+// No table begins after the word `lastTable`.
+static inline code_meaning meaning_at(const global uint *words, int at, int rowWords, int lastTable, float zero) {
   code_meaning meaning;
-  meaning.table = JOIN(vload, LANES)(0, (const global int *)words + at);
-  meaning.scale = JOIN(as_float, LANES)(meaning.table);
+  const ivec bits = JOIN(vload, LANES)(0, (const global int *)words + at);
+  meaning.table = clamp(bits, 0, lastTable);
+  meaning.scale = JOIN(as_float, LANES)(bits);
   meaning.offset = zero;
   if (MEANING == SHIFTED || MEANING == BIASED) meaning.offset = VECTOR((const global float *)words + at + rowWords);
   return meaning;
@@ -38,7 +40,7 @@ static inline vec unpacked(const global uint *words, int index, code_meaning mea
   int row = s.rowStart + (group * parts + part) * s.rows * BLOCKS * LANES, rowEnd = 0
 #define NEXT_MEANING(c) \
   if (c == rowEnd) { \
-    EACH_BLOCK(j) meaning[j] = meaning_at(weights, row + j * LANES, s.rowWords, s.zero); \
+    EACH_BLOCK(j) meaning[j] = meaning_at(weights, row + j * LANES, s.rowWords, s.lastTable, s.zero); \
     row += BLOCKS * LANES; \
     rowEnd += s.rowChannels; \
   }

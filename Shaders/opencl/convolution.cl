@@ -31,7 +31,7 @@ typedef struct {
   int activation;
   float a, b;
 #ifdef CODE_BITS
-  int rowStart, rowWords, rows, rowChannels;   // `rows` of a tile, each for `rowChannels` channels
+  int rowStart, rowWords, rows, rowChannels, lastTable;   // `rows` of a tile, each for `rowChannels` channels
   float zero;
 #endif
 } NAMED(convolution_shape);

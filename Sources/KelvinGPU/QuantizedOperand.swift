@@ -7,7 +7,7 @@ internal import KelvinGraph
 /// The operand consists of 32-bit words. The codes come first, the first code in the lowest bits, followed by `spare`
 /// zeros. Rows follow: a word for each output, and a row for `rowChannels` input channels. A word is the scale of its
 /// codes (its bits), or the index of the word at which its table begins. If codes have zero points or biases, as many
-/// words of these follow. The tables are last, as float32.
+/// words of these follow. The tables are last, as float32, so that an entry of every code exists.
 package struct QuantizedOperand: Sendable {
   package let storage: Storage
   /// Bits of a code: 1, 2, 4 or 8.
@@ -25,6 +25,9 @@ package struct QuantizedOperand: Sendable {
   package let rows: Int
   /// Input channels of a row.
   package let rowChannels: Int
+  /// The index of the last word at which a table may begin. Kernels clamp to it, because they read the beginnings of
+  /// tables from memory.
+  package let lastTable: Int
 }
 
 /// The layout of the codes and rows of a weight `[groups * outputs, channels, taps]`.
@@ -106,7 +109,7 @@ extension Lowering {
     case .multiples(_, let shared): (meaning, zero) = (0, shared)
     case .shifted: (meaning, extra) = (1, rowWords)
     case .biased: (meaning, extra) = (2, rowWords)
-    case .entries(let tables, _): (meaning, extra) = (3, tables.type.count)
+    case .entries(let tables, let length): (meaning, extra) = (3, tables.type.count + max(0, 1 << bits - length))
     }
     let storage = self.weight("\(name)/gpu-codes-\(layout.key)", count: rowStart + rowWords + extra) { target in
       weight.write(layout, to: UnsafeMutableRawBufferPointer(target))
@@ -114,7 +117,8 @@ extension Lowering {
     }
     return QuantizedOperand(
       storage: storage, bits: bits, meaning: meaning, zero: zero, rowStart: rowStart, rowWords: rowWords,
-      rows: inputBlocks, rowChannels: inputBlocks == 1 ? layout.channels : layout.channels / inputBlocks)
+      rows: inputBlocks, rowChannels: inputBlocks == 1 ? layout.channels : layout.channels / inputBlocks,
+      lastTable: meaning == 3 ? rowStart + rowWords + extra - 1 << bits : 0)
   }
 }
 

@@ -51,7 +51,8 @@ package struct RowProduct: Hashable, Sendable {
   /// The parameters as the kernel declares them (`Shaders/shared/linear.kernel`).
   package func parameters(columns group: Int, _ activation: UnaryFunction?, _ codes: QuantizedOperand?) -> Parameters {
     Parameters(rows, depth, columns, group, inputStride, outputStride).floats(activation?.a ?? 0, activation?.b ?? 0)
-      .followed(by: [codes?.rowStart ?? 0, codes?.rowWords ?? 0, codes?.rowChannels ?? 0]).floats(codes?.zero ?? 0)
+      .followed(by: [codes?.rowStart ?? 0, codes?.rowWords ?? 0, codes?.rowChannels ?? 0, codes?.lastTable ?? 0])
+      .floats(codes?.zero ?? 0)
   }
 
   /// - Parameter layout: the layout of the rows read and written; weights `[columns, depth]` are the node's second

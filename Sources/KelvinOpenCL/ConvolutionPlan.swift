@@ -199,7 +199,7 @@ extension OpenCLLowering {
       ]
     var parameters = Parameters(numbers).floats(activation.a, activation.b)
     if let codes {
-      parameters.add(codes.rowStart, codes.rowWords, codes.rows, codes.rowChannels)
+      parameters.add(codes.rowStart, codes.rowWords, codes.rows, codes.rowChannels, codes.lastTable)
       parameters = parameters.floats(codes.zero)
     }
     let call = target.call(

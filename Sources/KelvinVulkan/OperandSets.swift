@@ -79,7 +79,7 @@ final class OperandSets {
     let buffers = ([write] + operands).map { range in
       VkDescriptorBufferInfo(
         buffer: range.buffer.allocation.buffer, offset: VkDeviceSize(range.offset),
-        range: VkDeviceSize(rounded(range, to: 16)))
+        range: VkDeviceSize(rounded(range)))
     }
     buffers.withUnsafeBufferPointer { buffers in
       texels.withUnsafeBufferPointer { texels in
@@ -104,15 +104,13 @@ final class OperandSets {
     return set
   }
 
-  /// Returns the bytes from the range's start up to a whole number of `unit`s; buffers end at a multiple of
-  /// `bufferAlignment`.
-  private func rounded(_ range: BoundStorages.Range, to unit: Int) -> Int {
-    (max(range.byteCount, 1) + unit - 1) / unit * unit
-  }
+  /// Returns the bytes from the range's start up to a multiple of 16, which kernels may read: they read vectors of four
+  /// elements, and some read two or four elements to write one word. Buffers end at a multiple of `bufferAlignment`.
+  private func rounded(_ range: BoundStorages.Range) -> Int { (max(range.byteCount, 1) + 15) / 16 * 16 }
 
   private func view(_ range: BoundStorages.Range, _ format: OperandFormat) throws(DeviceError) -> VkBufferView {
     let texel = path == .images ? format.words : format.texel
-    let byteCount = TexelSize.view(rounded(range, to: texel.byteCount))
+    let byteCount = TexelSize.view(rounded(range))
     let key = ViewKey(
       buffer: ObjectIdentifier(range.buffer), offset: range.offset, byteCount: byteCount, format: format)
     if let view = views[key] { return view }

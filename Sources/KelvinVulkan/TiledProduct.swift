@@ -139,7 +139,7 @@ struct TiledProduct: Sendable {
     ]
     if let codes {
       specializationConstants += [0, codes.bits, codes.meaning]
-      parameters.add(codes.rowStart, codes.rowWords, codes.rows, (codes.rowChannels + 3) / 4)
+      parameters.add(codes.rowStart, codes.rowWords, codes.rows, (codes.rowChannels + 3) / 4, codes.lastTable)
       parameters = parameters.floats(codes.zero)
     } else if phases != nil {
       specializationConstants.append(1)

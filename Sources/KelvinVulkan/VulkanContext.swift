@@ -9,6 +9,8 @@ final class VulkanContext: @unchecked Sendable {
   let id: String
   /// The kind of descriptor through which kernels access buffers.
   let operands: OperandPath
+  /// Whether the driver checks every access to a buffer (`robustBufferAccess`).
+  let checksBounds: Bool
   let vk: KelvinVulkan
   let device: VkDevice
   let health: DeviceHealth
@@ -18,7 +20,7 @@ final class VulkanContext: @unchecked Sendable {
 
   init(
     _ instance: VulkanInstance, _ physical: VkPhysicalDevice, _ properties: VulkanProperties, id: String,
-    operands: OperandPath, patience: Double
+    traits: VulkanTraits, patience: Double
   ) throws(DeviceError) {
     health = DeviceHealth(
       patience: patience, processorTime: properties.isSoftware ? DriverProcessorTime.used : nil)
@@ -26,13 +28,15 @@ final class VulkanContext: @unchecked Sendable {
     self.physical = physical
     self.properties = properties
     self.id = id
-    self.operands = operands
+    operands = traits.operands
     vk = instance.vk
     var available = VkPhysicalDeviceFeatures2()
     available.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2
     vk.vkGetPhysicalDeviceFeatures2!(physical, &available)
     var features = VkPhysicalDeviceFeatures()
-    features.robustBufferAccess = available.features.robustBufferAccess
+    // Bounds checks can triple the instructions of a kernel: some compilers then read vectors element by element.
+    features.robustBufferAccess = traits.readsPastOperands ? available.features.robustBufferAccess : VkBool32(VK_FALSE)
+    checksBounds = features.robustBufferAccess == VK_TRUE
     features.shaderInt64 = VkBool32(properties.hasInt64 ? VK_TRUE : VK_FALSE)
     var storage = VkPhysicalDevice16BitStorageFeatures()
     storage.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES

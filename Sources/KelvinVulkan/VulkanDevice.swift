@@ -17,6 +17,9 @@ package final class VulkanDevice: KernelDevice, @unchecked Sendable {
   private let kernels: GPUKernels<VulkanTarget>
   /// Whether float16 elements are stored as float16 inside a segment.
   package let storesHalves: Bool
+  /// Whether the driver checks every access to a buffer. Kernels of other devices never access more than their
+  /// operands.
+  package var checksBounds: Bool { context.checksBounds }
   /// Whether large weights are read in the host memory that they are packed in.
   package var readsHostMemory: Bool { properties.memoryImport != nil }
 
@@ -31,7 +34,7 @@ package final class VulkanDevice: KernelDevice, @unchecked Sendable {
     kernelTrust = KernelTrust(driver: info.driver, identity: PipelineBlob.identity(properties, traits))
     kernels = GPUKernels(VulkanTarget(device: info.id, traits: traits), trust: kernelTrust)
     context = try VulkanContext(
-      instance, physical, properties, id: info.id, operands: traits.operands, patience: options.patience)
+      instance, physical, properties, id: info.id, traits: traits, patience: options.patience)
     pipelines = try VulkanPipelines(context, traits)
     weights = VulkanWeights(context)
   }

@@ -23,6 +23,9 @@ final class VulkanInstance: @unchecked Sendable {
         throw .absent("the validation layer was asked for and is missing; install the package vulkan-validationlayers")
       }
     }
+    let checksAccesses = options.validates && options.checksAccesses
+    let extensions =
+      (options.validates ? ["VK_EXT_debug_utils"] : []) + (checksAccesses ? ["VK_EXT_validation_features"] : [])
     let log = ValidationLog()
     var handle: VkInstance?
     var application = VkApplicationInfo()
@@ -33,12 +36,21 @@ final class VulkanInstance: @unchecked Sendable {
     let result = withUnsafePointer(to: application) { application in
       information.pApplicationInfo = application
       return withCStrings(options.validates ? [layer] : []) { layers in
-        withCStrings(options.validates ? ["VK_EXT_debug_utils"] : []) { extensions in
-          information.enabledLayerCount = UInt32(layers.count)
-          information.ppEnabledLayerNames = layers.baseAddress
-          information.enabledExtensionCount = UInt32(extensions.count)
-          information.ppEnabledExtensionNames = extensions.baseAddress
-          return vk.vkCreateInstance!(&information, nil, &handle)
+        withCStrings(extensions) { extensions in
+          withUnsafePointer(to: VK_VALIDATION_FEATURE_ENABLE_GPU_ASSISTED_EXT) { feature in
+            var features = VkValidationFeaturesEXT()
+            features.sType = VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT
+            features.enabledValidationFeatureCount = 1
+            features.pEnabledValidationFeatures = feature
+            return withUnsafePointer(to: features) { features in
+              information.pNext = checksAccesses ? UnsafeRawPointer(features) : nil
+              information.enabledLayerCount = UInt32(layers.count)
+              information.ppEnabledLayerNames = layers.baseAddress
+              information.enabledExtensionCount = UInt32(extensions.count)
+              information.ppEnabledExtensionNames = extensions.baseAddress
+              return vk.vkCreateInstance!(&information, nil, &handle)
+            }
+          }
         }
       }
     }

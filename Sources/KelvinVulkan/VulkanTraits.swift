@@ -33,6 +33,9 @@ struct VulkanTraits: Hashable, Sendable {
   var compilesLate: Bool
   /// Whether a subgroup is one SIMD register, so that a permutation is the cheapest way to share a value.
   var usesShuffles: Bool
+  /// Whether kernels read past the ends of their operands, so that the driver must check bounds. With shuffles, a
+  /// subgroup reads whole registers of weights.
+  var readsPastOperands: Bool { usesShuffles }
   /// Whether products unpack quantized weights as they read them.
   var unpacksWeights: Bool
   var lanes: Int
@@ -155,7 +158,8 @@ struct VulkanTraits: Hashable, Sendable {
     iterationLimit = properties.driver.hasPrefix("llvmpipe") ? 65_535 : Int.max
     let counts = properties.limits.maxComputeWorkGroupCount
     groupLimit = Int(min(counts.0, counts.1, counts.2))
-    texelLimit = operands.hasViews ? texels - TexelSize.spare / 4 : Int.max
+    // Views end at a multiple of four words.
+    texelLimit = operands.hasViews ? texels / 4 * 4 - TexelSize.spare / 4 : Int.max
     allocationLimit = properties.largestAllocation
     byteLimit = min(Int(properties.limits.maxStorageBufferRange), 1 << 31 - 1)
   }

@@ -6,49 +6,106 @@ import Synchronization
 
 /// Operators whose kernels take addresses from memory, given addresses far outside their tensors.
 package enum HostileAddresses {
-  /// Indices that a device may clamp to their axis but never follow.
+  /// Indices that a device may clamp to their axis or skip but never follow.
   private static let indices = [
-    Int64.min, -4_000_000_000, -1_000_000, -6, -5, -1, 0, 4, 5, 1_000_000, 4_000_000_000, .max,
+    Int64.min, Int64(Int32.min) - 1, Int64(Int32.min), -1_000_000, -6, -5, -1, 0, 4, 5, 1_000_000, Int64(Int32.max),
+    Int64(UInt32.max), .max,
   ]
+  private static let types: [(ScalarType, ClosedRange<Int64>)] = [
+    (.int64, .min ... .max), (.int32, -1 << 31...1 << 31 - 1), (.int8, -128...127), (.uint32, 0...1 << 32 - 1),
+    (.uint8, 0...255),
+  ]
+  private static let (rows, columns) = (5, 3)
+  /// The number of indices of a case; a multiple of `columns`, and of the two of a tuple.
+  private static let count = 30
 
   package struct Case: Sendable, CustomStringConvertible {
     package let description: String
     package let graph: Graph
     package let inputs: [Tensor]
-    /// With each index counted from the end where it is negative, then clamped.
+    /// With each index counted from the end where it is negative, then clamped by a gather and skipped by a scatter.
     package let expected: [Float]
   }
 
-  /// Gathering from `[1, 2, 3, 4, 5]` by indices of several types.
-  package static func gathers() throws(GraphError) -> [Case] {
-    let x = Tensor((0..<5).map { Float($0) + 1 }, [5])
-    var cases: [Case] = []
-    let types: [(ScalarType, ClosedRange<Int64>)] = [
-      (.int64, .min ... .max), (.int32, -1 << 31...1 << 31 - 1), (.int8, -128...127), (.uint32, 0...1 << 32 - 1),
-      (.uint8, 0...255),
-    ]
-    for (scalar, range) in types {
-      let own = indices.filter { range.contains($0) }
-      let flat =
-        scalar == .int64
-        ? Tensor(own, [own.count]) : Tensor(TensorType(scalar, [own.count]), rounding: own.map { Double($0) })
-      let expected = own.map { Float(min(max($0 < 0 ? $0 + 5 : $0, 0), 4)) + 1 }
-      let rows = Tensor(TensorType(scalar, [own.count, 1]), flat.bytes)
-      let operators: [(any Operator, Tensor)] = [
-        (Gather(axis: 0), flat), (GatherElements(axis: 0), flat), (GatherND(), rows),
-      ]
-      for (op, indices) in operators {
-        var builder = GraphBuilder(evaluator: ReferenceEvaluator())
-        let values = [try builder.input("x", x.type), try builder.input("indices", indices.type)]
-        builder.output(
-          try builder.add(op, values, name: "node", origin: Origin(name: "node", kind: op.name, index: 0))[0])
-        cases.append(
-          Case(
-            description: "\(op.name) by \(scalar.rawValue)", graph: try builder.finish(),
-            inputs: [x, indices], expected: expected))
+  /// Gathering from a matrix and scattering into it, by indices of several types.
+  package static func cases(seed: UInt64) throws(GraphError) -> [Case] {
+    var random = SeededGenerator(seed: seed)
+    return try types.map { (scalar, range) throws(GraphError) in
+      try cases(of: scalar, numbers(in: range, &random), "by \(scalar.rawValue), seed \(seed)")
+    }.flatMap { $0 }
+  }
+
+  /// The indices above that are of a type, and random ones, of which a third is inside both axes, in random order.
+  private static func numbers(in range: ClosedRange<Int64>, _ random: inout SeededGenerator) -> [Int64] {
+    var numbers = indices.filter { range.contains($0) }
+    while numbers.count < count {
+      let number = Int64(bitPattern: random.next()) >> Int64(random.index(below: 63))
+      let isInside = random.index(below: 3) == 0
+      let next = isInside ? Int64(random.index(below: columns)) : number
+      if range.contains(next) { numbers.append(next) }
+    }
+    return numbers.shuffled(using: &random)
+  }
+
+  private static func cases(
+    of scalar: ScalarType, _ numbers: [Int64], _ name: String
+  ) throws(GraphError) -> [Case] {
+    let x = Tensor((0..<rows * columns).map { Float($0) + 1 }, [rows, columns])
+    let updates = numbers.indices.map { -Float($0) - 1 }
+    func place(_ number: Int64, of extent: Int) -> Int64 { number < 0 ? number &+ Int64(extent) : number }
+    func clamped(_ number: Int64, of extent: Int) -> Int {
+      Int(min(max(place(number, of: extent), 0), Int64(extent) - 1))
+    }
+    func inside(_ number: Int64, of extent: Int) -> Int? {
+      let place = place(number, of: extent)
+      return (0..<Int64(extent)).contains(place) ? Int(place) : nil
+    }
+    let elements = x.floats
+    var (scattered, scatteredByTuples) = (elements, elements)
+    for (index, number) in numbers.enumerated() {
+      if let row = inside(number, of: rows) { scattered[row * columns + index % columns] = updates[index] }
+    }
+    for tuple in 0..<count / 2 {
+      if let row = inside(numbers[2 * tuple], of: rows), let column = inside(numbers[2 * tuple + 1], of: columns) {
+        scatteredByTuples[row * columns + column] = updates[tuple]
       }
     }
-    return cases
+    func given(_ shape: Shape) -> Tensor { Tensor(TensorType(scalar, shape), wrapping: numbers) }
+    let table = Shape([count / columns, columns])
+    let all: [(any Operator, [Tensor], [Float])] = [
+      (
+        Gather(axis: 0), [x, given([count])],
+        numbers.flatMap { number in (0..<columns).map { elements[clamped(number, of: rows) * columns + $0] } }
+      ),
+      (
+        Gather(axis: 1), [x, given([count])],
+        (0..<rows).flatMap { row in numbers.map { elements[row * columns + clamped($0, of: columns)] } }
+      ),
+      (
+        GatherElements(axis: 0), [x, given(table)],
+        numbers.enumerated().map { elements[clamped($1, of: rows) * columns + $0 % columns] }
+      ),
+      (
+        GatherND(), [x, given([count / 2, 2])],
+        (0..<count / 2).map {
+          elements[clamped(numbers[2 * $0], of: rows) * columns + clamped(numbers[2 * $0 + 1], of: columns)]
+        }
+      ),
+      (ScatterElements(axis: 0), [x, given(table), Tensor(updates, table)], scattered),
+      (
+        ScatterND(), [x, given([count / 2, 2]), Tensor(Array(updates.prefix(count / 2)), [count / 2])],
+        scatteredByTuples
+      ),
+    ]
+    return try all.map { (op, inputs, expected) throws(GraphError) in
+      var builder = GraphBuilder(evaluator: ReferenceEvaluator())
+      let values = try inputs.enumerated().map { (index, input) throws(GraphError) in
+        try builder.input("operand \(index)", input.type)
+      }
+      builder.output(
+        try builder.add(op, values, name: "node", origin: Origin(name: "node", kind: op.name, index: 0))[0])
+      return Case(description: "\(op.name) \(name)", graph: try builder.finish(), inputs: inputs, expected: expected)
+    }
   }
 
   /// Resizing of elements between 1 and 2, on dense and on blocked tensors: for any positions, results are between 1
@@ -104,5 +161,32 @@ package final class HostilePositions: PackedWeights {
     }
     kept.withLock { $0.append(bytes) }
     return bytes
+  }
+}
+
+/// Packed weights in which all words after the codes of a quantized weight are nonsense: scales, zero points, and where
+/// tables begin.
+package final class HostileTables: PackedWeights {
+  private static let nonsense: [UInt32] = [0xFFFF_FFFF, 0x7FFF_FFFF, 0x8000_0000, 1 << 24, 1 << 20, 0x3F80_0000]
+  private let memory = MemoryPackedWeights()
+  private let changed = Mutex(0)
+  private let codeBytes: Int
+
+  /// - Parameter codeBytes: the bytes of the weight's codes.
+  package init(codeBytes: Int) { self.codeBytes = codeBytes }
+
+  /// The number of words that are nonsense.
+  package var count: Int { changed.withLock { $0 } }
+
+  package func packed(
+    _ key: String, byteCount: Int, fill: (UnsafeMutableRawBufferPointer) throws(DeviceError) -> Void
+  ) throws(DeviceError) -> Bytes {
+    try memory.packed(key, byteCount: byteCount) { (target) throws(DeviceError) in
+      try fill(target)
+      guard key.contains("/gpu-codes-") else { return }
+      let words = target.bindMemory(to: UInt32.self)
+      for index in codeBytes / 4..<words.count { words[index] = Self.nonsense[index % Self.nonsense.count] }
+      changed.withLock { $0 += words.count - codeBytes / 4 }
+    }
   }
 }

@@ -8,6 +8,8 @@ package struct QuantizedProduct: Sendable, CustomStringConvertible {
   package let description: String
   package let share: Double
   package let graph: Graph
+  /// The bytes of the codes as devices pack them, in 1, 2, 4 or 8 bits.
+  package let codeBytes: Int
 
   private static let operators: [any Operator] = [
     Linear(), Convolution(window: Window(kernel: [1, 1]), groups: 1, epilogue: Epilogue()), Gather(axis: 0),
@@ -28,6 +30,7 @@ package struct QuantizedProduct: Sendable, CustomStringConvertible {
   ) {
     description = "\(op.name) of \(name)"
     self.share = share
+    codeBytes = 256 * 256 * (bits == 6 ? 8 : bits) / 8
     let rest = op is Convolution ? [1, 1] : []
     do {
       let codes = Weight(

@@ -24,7 +24,8 @@ private struct GatherPlan {
     GPUKernel(
       "gather_codes", [.index(index)], reads: [.words, .indices],
       Parameters(
-        extent, codes.bits, codes.meaning, codes.rowStart, codes.rowWords, codes.rows, inner / codes.rows
+        extent, codes.bits, codes.meaning, codes.rowStart, codes.rowWords, codes.rows, inner / codes.rows,
+        codes.lastTable
       ).floats(codes.zero), rows: count, of: inner)
   }
 }
