@@ -12,19 +12,30 @@ SOURCES = [HERE / f"multiply_adds.{suffix}" for suffix in ("c", "comp")]
 SUMS = (1, 2, 3, 4, 8)
 
 
+def files(folder):
+    """Returns the paths of the program, and of the shaders by their number of sums."""
+    folder = pathlib.Path(folder)
+    return folder / "multiply_adds", {sums: folder / f"multiply_adds_{sums}.spv" for sums in SUMS}
+
+
+def built(folder):
+    """Returns the program and its arguments, which exist already."""
+    program, shaders = files(folder)
+    return [str(program)], [word for sums, path in shaders.items() for word in (str(sums), str(path))]
+
+
 def build(folder):
     """Builds the program and its shaders, compiled by `cc` (or the compiler named by CC) and `glslc`. Outputs that
     are newer than their sources are kept, and then need neither compiler."""
-    folder = pathlib.Path(folder)
-    program, shaders = folder / "multiply_adds", {sums: folder / f"multiply_adds_{sums}.spv" for sums in SUMS}
+    program, shaders = files(folder)
     made = [program, *shaders.values()]
     if not all(each.exists() for each in made) or min(map(changed, made)) < max(map(changed, SOURCES)):
-        folder.mkdir(parents=True, exist_ok=True)
+        program.parent.mkdir(parents=True, exist_ok=True)
         compile_with("a C compiler and libvulkan-dev", os.environ.get("CC", "cc"), "-O2", "-o", str(program), str(SOURCES[0]),
                      "-lvulkan")
         for sums, path in shaders.items():
             compile_with("glslc", "glslc", "-O", "--target-env=vulkan1.1", f"-DSUMS={sums}", str(SOURCES[1]), "-o", str(path))
-    return [str(program)], [word for sums, path in shaders.items() for word in (str(sums), str(path))]
+    return built(folder)
 
 
 def changed(path):
