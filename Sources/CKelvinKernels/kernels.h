@@ -4,6 +4,7 @@
 #include "batch_normalization.h"
 #include "binary.h"
 #include "blocked_window.h"
+#include "cast.h"
 #include "compare.h"
 #include "convert.h"
 #include "depthwise.h"
@@ -44,6 +45,7 @@
   .blocked_pool = CK_NAME(ck_f32_blocked_pool),                                                                \
   .compare = CK_NAME(ck_compare),                                                                              \
   .select = CK_NAME(ck_select),                                                                                \
+  .cast = CK_NAME(ck_cast),                                                                                    \
   .float_from_half = CK_NAME(ck_f32_from_f16),                                                                 \
   .half_from_float = CK_NAME(ck_f16_from_f32),                                                                 \
   .gemm_width = gemm_width,                                                                                    \

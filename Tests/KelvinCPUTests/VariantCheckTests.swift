@@ -31,7 +31,7 @@ import Testing
       ("depthwise", \.depthwise), ("window_pool", \.window_pool), ("unary", \.unary), ("binary", \.binary),
       ("reduce", \.reduce), ("softmax", \.softmax), ("batch_normalization", \.batch_normalization),
       ("layer_normalization", \.layer_normalization), ("response_normalization", \.response_normalization),
-      ("resize", \.resize), ("fold", \.fold), ("compare", \.compare), ("select", \.select),
+      ("resize", \.resize), ("fold", \.fold), ("compare", \.compare), ("select", \.select), ("cast", \.cast),
       ("blocked_depthwise", \.blocked_depthwise), ("blocked_pool", \.blocked_pool), ("attention", \.attention),
       ("running", \.running), ("rotary_embedding", \.rotary_embedding),
       ("float_from_half", \.float_from_half), ("half_from_float", \.half_from_float),

@@ -32,6 +32,7 @@ static const struct family families[] = {
   REAL(binary, 40),
   REAL(compare, 40),
   REAL(select, 30),
+  REAL(cast, 20),
   {"half", check_half, 6, offsetof(ck_kernels, half_from_float), of_all, NULL},
   REAL(reduce, 60),
   REAL(softmax, 20),

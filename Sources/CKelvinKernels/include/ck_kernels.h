@@ -399,7 +399,7 @@ typedef struct {
   size_t lanes;
   ck_run gemm_blas, depthwise, window_pool, unary, binary, reduce, running, softmax, batch_normalization;
   ck_run rotary_embedding;
-  ck_run layer_normalization, response_normalization, resize, fold, compare, select;
+  ck_run layer_normalization, response_normalization, resize, fold, compare, select, cast;
   ck_run blocked_depthwise, blocked_pool;
   ck_run attention;
   ck_run float_from_half, half_from_float;
@@ -473,11 +473,11 @@ typedef struct {
 } ck_arg_reduce_args;
 void ck_arg_reduce_run(const void *args, size_t begin, size_t end, void *scratch);
 
-/* Converts each element to another type. Items are chunks of ck_map_chunk elements. */
+/* Converts each element to another type. No type is float16, which is float32 inside a segment. Items are chunks of
+ * ck_map_chunk elements. */
 typedef struct {
   const void *x;
   void *y;
   ck_scalar from, to;
   size_t count;
 } ck_cast_args;
-void ck_cast_run(const void *args, size_t begin, size_t end, void *scratch);

@@ -21,7 +21,7 @@ package enum VariantCheck {
     } catch {
       return "\(error)"
     }
-    return faultOfFunction(suspect, plain)
+    return faultOfFunction(suspect, plain) ?? faultOfCast(suspect, plain)
   }
 
   /// Returns the layouts and precisions that together select each kernel for some node.
@@ -61,6 +61,34 @@ package enum VariantCheck {
       let tolerance = Unary(function).tolerance(.full, [TensorType(.float32, [x.count])])
       if let difference = NodeExample.difference(of: values(map), from: values(plainMap), tolerance) {
         return "\(kind): \(difference)"
+      }
+    }
+    return nil
+  }
+
+  /// Returns a fault of the conversions between types, on numbers around the bounds of each type. All results are exact.
+  private static func faultOfCast(_ variant: CPUVariant, _ plain: CPUVariant) -> String? {
+    let bounds = [0x1p7, 0x1p8, 0x1p15, 0x1p16, 0x1p31, 0x1p32, 0x1p63, 0x1p64, .infinity, 3e38, 1e-40]
+    let numbers = ([0, .nan] + bounds + bounds.map { $0 - 0.5 }).flatMap { [$0, -$0] }
+    let types = ScalarType.allCases.filter { $0 != .float16 }
+    for from in types {
+      let x = Tensor(TensorType(from, [numbers.count]), rounding: numbers)
+      for to in types where to != from {
+        func bytes(_ variant: CPUVariant) -> [UInt8] {
+          var y = [UInt8](repeating: 0xA5, count: numbers.count * to.byteCount)
+          x.bytes.withUnsafeBytes { x in
+            y.withUnsafeMutableBytes { y in
+              var arguments = ck_cast_args(
+                x: x.baseAddress, y: y.baseAddress, from: from.innerCode, to: to.innerCode, count: numbers.count)
+              variant.kernels.cast(&arguments, 0, 1, nil)
+            }
+          }
+          return y
+        }
+        let (got, wanted) = (bytes(variant), bytes(plain))
+        if let byte = got.indices.first(where: { got[$0] != wanted[$0] }) {
+          return "cast of \(numbers[byte / to.byteCount]) from \(from) to \(to): not the portable kernels' result"
+        }
       }
     }
     return nil

@@ -7,12 +7,11 @@ extension KernelTable<CPUContext, CPUKernel> {
     add(Cast.self) { (op, context) throws(DeviceError) in
       let (from, to) = (context.inputs[0].scalar.innerCode, op.scalar.innerCode)
       if from == to { return CPUKernel.view() }
-      let count = context.outputs[0].count
+      let (run, count) = (context.variant.kernels.cast, context.outputs[0].count)
       return CPUKernel { operands, list in
         let arguments = ck_cast_args(
           x: operands.inputs[0], y: operands.outputs[0], from: from, to: to, count: count)
-        list.add(
-          ck_cast_run, arguments, items: parts(count, of: Int(ck_map_chunk)), cost: 4 * Int(ck_map_chunk))
+        list.add(run, arguments, items: parts(count, of: Int(ck_map_chunk)), cost: Int(ck_map_chunk))
       }
     }
   }
