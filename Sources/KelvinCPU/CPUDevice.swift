@@ -1,6 +1,6 @@
 import Glibc
 package import KelvinDevices
-import KelvinGraph
+package import KelvinGraph
 
 /// The processor. It runs SIMD kernels for the available instruction sets on one thread pool for the process.
 ///
@@ -36,7 +36,9 @@ package final class CPUDevice: KernelDevice {
   package static func discover() -> [DeviceListing] {
     guard let wanted = getenv("KELVIN_CPU_VARIANT").map({ String(cString: $0) }), !wanted.isEmpty else {
       let (index, faults) = CPUVariant.best
-      let kernels = CPUKernels(variant: CPUVariant.all[index], prefersBlocks: false)
+      var variant = CPUVariant.all[index]
+      variant.measuresUnits = true
+      let kernels = CPUKernels(variant: variant, prefersBlocks: false)
       return [DeviceListing(CPUDevice(kernels, faults: faults))]
     }
     if let variant = variantNames.firstIndex(of: wanted) { return [DeviceListing(CPUDevice(variant: variant))] }
@@ -47,6 +49,12 @@ package final class CPUDevice: KernelDevice {
   }
 
   package var kernelFamily: any KernelFamily { kernels }
+
+  package var productRates: [ProductRate] { CPUUnits.measured.rates }
+
+  package func productSpeedup(at precision: Precision) -> Double {
+    precision == .low && variant.roundedProducts != nil ? CPUUnits.measured.bfloat16Speedup : 1
+  }
 
   package func compile(_ segment: Segment) throws(DeviceError) -> any Executable {
     try CPUExecutable(segment, on: self)

@@ -22,9 +22,10 @@ extension CPUVariant {
     CPUProducts(type: ck_operands_float32, kernels: kernels.products.0?.pointee ?? ck_product_kernels())
   }
 
-  /// The products of bfloat16, if the processor supports them.
+  /// The products of bfloat16, if the processor supports them and, with `measuresUnits`, if they are faster.
   var roundedProducts: CPUProducts? {
-    kernels.products.1.map { CPUProducts(type: ck_operands_bfloat16, kernels: $0.pointee) }
+    guard let kernels = kernels.products.1, !measuresUnits || CPUUnits.measured.bfloat16Speedup > 1 else { return nil }
+    return CPUProducts(type: ck_operands_bfloat16, kernels: kernels.pointee)
   }
 }
 

@@ -6,6 +6,9 @@ struct CPUVariant: @unchecked Sendable {
   let table: UnsafePointer<ck_kernels>
   /// The function of OpenBLAS, if it is expected to be faster than Kelvin's kernels.
   let sgemm: ck_sgemm?
+  /// Whether products round their operands only where the unit for rounded operands is measured to be faster
+  /// (`CPUUnits`). Otherwise they always do at precision `.low`, so that tests reach these kernels.
+  var measuresUnits = false
 
   var kernels: ck_kernels { table.pointee }
   var name: String { (sgemm == nil ? "" : "openblas+") + String(cString: table.pointee.name) }

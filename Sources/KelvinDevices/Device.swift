@@ -27,6 +27,12 @@ package protocol Device: AnyObject, Sendable {
   /// if its kernel is slower than products and memory, and fewer if the kernel saves some.
   func work(of node: Node, in graph: Graph) -> Work
 
+  /// The rates of the units that multiply and add; empty for a device that does not measure them.
+  var productRates: [ProductRate] { get }
+
+  /// Returns how many times as fast as at `.full` the device multiplies at a precision.
+  func productSpeedup(at precision: Precision) -> Double
+
   /// Returns the bytes that the device keeps for the constants of a node, as it packs them, by key. Nodes share the memory
   /// of equal keys. A node is packed as if it were alone: neighbours and timing may lead to another layout.
   ///
@@ -54,6 +60,10 @@ extension Device {
   package func effectivePrecision(_ precision: Precision, of node: Node, in graph: Graph) -> Precision { .full }
 
   package func work(of node: Node, in graph: Graph) -> Work { graph.work(of: node) }
+
+  package var productRates: [ProductRate] { [] }
+
+  package func productSpeedup(at precision: Precision) -> Double { 1 }
 
   package func packedByteCounts(of node: Node, in graph: Graph, precision: Precision) -> [String: Int]? { nil }
 

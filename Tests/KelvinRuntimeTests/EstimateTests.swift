@@ -2,9 +2,33 @@ import KelvinDevices
 import KelvinGraph
 import KelvinMeasurements
 import KelvinPlanning
+import KelvinReference
 import KelvinRuntime
 import TestSupport
 import Testing
+
+/// Runs nothing, and claims to multiply twice as fast at precision `.low`.
+private final class RoundingDevice: Device {
+  let health = DeviceHealth()
+  let info = DeviceInfo(
+    id: "rounding", name: "rounding", kind: .cpu, driver: "test", version: "1", memory: 1 << 30, resource: "cpu")
+
+  func support(for node: Node, in graph: Graph, precision: Precision) -> Support { .supported }
+
+  func effectivePrecision(_ precision: Precision, of node: Node, in graph: Graph) -> Precision {
+    node.op is MatMul ? precision : .full
+  }
+
+  func productSpeedup(at precision: Precision) -> Double { precision == .low ? 2 : 1 }
+
+  func compile(_ segment: Segment) throws(DeviceError) -> any Executable {
+    try NullDevice().compile(segment)
+  }
+
+  func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer {
+    try HostBuffer(byteCount: byteCount, for: info.id)
+  }
+}
 
 /// Cost estimates without measurements.
 @Suite struct EstimateTests {
@@ -43,6 +67,22 @@ import Testing
     let error = try #require(own.basis(of: card, threads: 2).leaveOneOutError)
     #expect(error < 0.01)
     #expect(estimate(own, "n3 full 2t").source == .measured)
+  }
+
+  @Test func estimatesCountTheRateOfThePrecision() throws {
+    var builder = GraphBuilder(evaluator: ReferenceEvaluator())
+    let origin = Origin(name: "layer", kind: "Test", index: 0)
+    let x = try builder.input("x", TensorType(.float32, [512, 512]))
+    let product = try builder.add(MatMul(), x, x, name: "product", origin: origin)
+    builder.output(try builder.add(Unary(.relu), product, name: "relu", origin: origin))
+    let graph = try builder.finish()
+    func seconds(_ node: Node, _ precision: Precision) -> Double {
+      CostSheet(shipped: .none).cost(node, in: graph, on: RoundingDevice(), asking: precision, threads: 1).seconds
+    }
+    for node in graph.nodes {
+      let ratio = seconds(node, .full) / seconds(node, .low)
+      #expect(abs(ratio - (node.op is MatMul ? 2 : 1)) < 0.01, "\(node.name): \(ratio)")
+    }
   }
 
   @Test func estimateErrorIsComputedOncePerModel() async {

@@ -12,6 +12,7 @@
 #include "ck_quantized.h"
 #include "ck_random_key.h"
 #include "ck_random_uniform.h"
+#include "ck_rates.h"
 #include "ck_recurrence.h"
 #include "ck_resize.h"
 #include "ck_scatter.h"

@@ -30,8 +30,19 @@ package struct DeviceReport {
     package let threads: Int?
     /// The reason why it is less than the number of processors; nil if it is not.
     package let threadLimit: String?
+    /// The rates of the processor's units that multiply and add; empty for other devices.
+    package let productRates: [ProductRate]
     /// Whether the device computes on the CPU, and is used only if it is named.
     package var isSoftware: Bool { kind == DeviceInfo.Kind.software.rawValue }
+
+    /// The rates in words; nil if there are none.
+    package var rates: String? {
+      guard !productRates.isEmpty else { return nil }
+      let rates = productRates.map { rate in
+        "\(rate.operands) \(HumanReadable.fixed(rate.operationsPerSecond / 1e9, decimals: 0))"
+      }
+      return "Products on \(id), one thread, billion operations per second: " + rates.joined(separator: ", ")
+    }
 
     init(_ listing: DeviceListing, _ cache: CompiledCache?) {
       let info = listing.info
@@ -50,6 +61,7 @@ package struct DeviceReport {
       let isProcessor = info.kind == .cpu
       threads = isProcessor ? defaultThreadCount : nil
       threadLimit = isProcessor ? MachineProcessors().limit : nil
+      productRates = listing.device?.productRates ?? []
     }
   }
 

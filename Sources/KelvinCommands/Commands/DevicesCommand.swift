@@ -35,6 +35,7 @@ struct DevicesCommand: ParsableCommand, LimitedCommand {
         "Software devices are drivers that compute on the CPU; they are used only when named, as in --units cpu,vulkan:0."
       Console.print("\n" + meaning.paragraph())
     }
+    for rates in rows.compactMap(\.rates) { Console.print("\n" + rates.paragraph()) }
     if let threads = DeviceReport.threads() { Console.print("\n" + threads.paragraph()) }
     Console.print("\n" + DeviceReport.heat().map { $0.paragraph() }.joined(separator: "\n"))
   }

@@ -68,14 +68,16 @@ package struct CostSheet: Sendable {
     work(graph.work(of: node), of: node, in: graph)
   }
 
-  private static func work(_ work: Work, of node: Node, in graph: Graph) -> NodeWork {
+  /// - Parameter speedup: the factor by which the device multiplies faster than in float32.
+  private static func work(_ work: Work, of node: Node, in graph: Graph, speedup: Double = 1) -> NodeWork {
     // An alias moves no data, so only its overhead counts, unless the results need a copy of an input or weight.
     let source = graph[node.inputs.first ?? node.outputs[0]]
     let isAlias =
       node.op is Reshape
       && !(graph.outputs.contains(node.outputs[0])
         && (source.weight != nil || graph.inputs.contains(node.inputs[0])))
-    return NodeWork(op: family(node, in: graph), operations: work.operations, bytes: isAlias ? 0 : work.bytes)
+    return NodeWork(
+      op: family(node, in: graph), operations: work.operations / speedup, bytes: isAlias ? 0 : work.bytes)
   }
 
   /// Returns the family of a node: operators of one family have kernels of similar efficiency. Convolutions have
@@ -89,10 +91,12 @@ package struct CostSheet: Sendable {
   package func cost(
     _ node: Node, in graph: Graph, on device: any Device, asking precision: Precision, threads: Int
   ) -> Cost {
-    cost(
-      key: Self.key(node, in: graph, on: device, asking: precision, threads: threads), on: device.info,
-      threads: threads, work: Self.work(node, in: graph),
-      onDevice: Self.work(device.work(of: node, in: graph), of: node, in: graph))
+    let effective = device.effectivePrecision(precision, of: node, in: graph)
+    let speedup = device.productSpeedup(at: effective)
+    return cost(
+      key: Self.key(node, in: graph, computedIn: effective, threads: threads), on: device.info, threads: threads,
+      work: Self.work(graph.work(of: node), of: node, in: graph, speedup: speedup),
+      onDevice: Self.work(device.work(of: node, in: graph), of: node, in: graph, speedup: speedup))
   }
 
   /// - Parameters:

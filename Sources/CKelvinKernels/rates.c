@@ -1,0 +1,94 @@
+#include "ck_rates.h"
+#include <stddef.h>
+#include <string.h>
+#include <time.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#include <sys/auxv.h>
+#endif
+
+/* Sums do not depend on each other, so that the latency of an instruction does not count. */
+enum { rate_sums = 12, rate_rounds = 6000, rate_repeats = 6 };
+
+/* Defines a function that adds `step` to each sum again and again. Sums and operands stay in registers. */
+#define RATE(name, instructions, sum, operand, constraint, step)                           \
+  static __attribute__((target(instructions))) void rate_##name(void) {                    \
+    sum sums[rate_sums];                                                                   \
+    operand a, b;                                                                          \
+    memset(sums, 0x3E, sizeof sums);                                                       \
+    memset(&a, 0x3E, sizeof a);                                                            \
+    memset(&b, 0x3E, sizeof b);                                                            \
+    __asm__ volatile("" : "+" constraint(a), "+" constraint(b));                           \
+    for (size_t round = 0; round < rate_rounds; round++)                                   \
+      _Pragma("clang loop unroll(full)") for (size_t i = 0; i < rate_sums; i++) {          \
+        sums[i] = step;                                                                    \
+        __asm__ volatile("" : "+" constraint(sums[i]));                                    \
+      }                                                                                    \
+  }
+
+#if defined(__x86_64__)
+RATE(fma256, "avx2,fma", __m256, __m256, "x", _mm256_fmadd_ps(a, b, sums[i]))
+RATE(fma512, "avx512f", __m512, __m512, "v", _mm512_fmadd_ps(a, b, sums[i]))
+RATE(
+  bfloat16, "avx512f,avx512bf16", __m512, __m512i, "v", _mm512_dpbf16_ps(sums[i], (__m512bh)a, (__m512bh)b))
+RATE(
+  float16, "avx512f,avx512fp16", __m512i, __m512i, "v",
+  (__m512i)_mm512_fmadd_ph((__m512h)a, (__m512h)b, (__m512h)sums[i]))
+RATE(int8, "avx512f,avx512vnni", __m512i, __m512i, "v", _mm512_dpbusd_epi32(sums[i], a, b))
+#elif defined(__aarch64__)
+RATE(fma128, "neon", float32x4_t, float32x4_t, "w", vfmaq_f32(sums[i], a, b))
+RATE(
+  bfloat16, "bf16", float32x4_t, uint8x16_t, "w",
+  vbfdotq_f32(sums[i], vreinterpretq_bf16_u8(a), vreinterpretq_bf16_u8(b)))
+RATE(float16, "fullfp16", float16x8_t, float16x8_t, "w", vfmaq_f16(sums[i], a, b))
+RATE(int8, "dotprod", int32x4_t, int8x16_t, "w", vdotq_s32(sums[i], a, b))
+#endif
+
+static double seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+typedef struct {
+  void (*run)(void);
+  /* Products of one instruction. */
+  double products;
+} rated_unit;
+
+static void find_units(rated_unit units[ck_units]) {
+#if defined(__x86_64__)
+  bool avx512 = __builtin_cpu_supports("avx512f");
+  if (avx512) units[ck_unit_float32] = (rated_unit){rate_fma512, 16};
+  else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    units[ck_unit_float32] = (rated_unit){rate_fma256, 8};
+  if (avx512 && __builtin_cpu_supports("avx512bf16")) units[ck_unit_bfloat16] = (rated_unit){rate_bfloat16, 32};
+  if (avx512 && __builtin_cpu_supports("avx512fp16")) units[ck_unit_float16] = (rated_unit){rate_float16, 32};
+  if (avx512 && __builtin_cpu_supports("avx512vnni")) units[ck_unit_int8] = (rated_unit){rate_int8, 64};
+#elif defined(__aarch64__)
+  unsigned long first = getauxval(AT_HWCAP), second = getauxval(AT_HWCAP2);
+  units[ck_unit_float32] = (rated_unit){rate_fma128, 4};
+  if (second & HWCAP2_BF16) units[ck_unit_bfloat16] = (rated_unit){rate_bfloat16, 8};
+  if (first & HWCAP_ASIMDHP) units[ck_unit_float16] = (rated_unit){rate_float16, 8};
+  if (first & HWCAP_ASIMDDP) units[ck_unit_int8] = (rated_unit){rate_int8, 16};
+#else
+  (void)units;
+#endif
+}
+
+void ck_measure_units(double rates[ck_units]) {
+  rated_unit units[ck_units] = {0};
+  find_units(units);
+  memset(rates, 0, ck_units * sizeof *rates);
+  /* Units take turns, so that a disturbance slows all of them; the best run of each counts. */
+  for (size_t repeat = 0; repeat < rate_repeats; repeat++)
+    for (size_t unit = 0; unit < ck_units; unit++) {
+      if (!units[unit].run) continue;
+      double start = seconds();
+      units[unit].run();
+      double rate = 2 * units[unit].products * rate_sums * rate_rounds / (seconds() - start);
+      if (rate > rates[unit]) rates[unit] = rate;
+    }
+}

@@ -1,0 +1,12 @@
+/// The measured rate of a unit that multiplies and adds vectors.
+package struct ProductRate: Hashable, Sendable, Encodable {
+  /// The type of the operands: `float32`, `bfloat16`, `float16` or `int8`.
+  package var operands: String
+  /// The operations of one thread in a second, a multiply-add counted as two.
+  package var operationsPerSecond: Double
+
+  package init(operands: String, operationsPerSecond: Double) {
+    self.operands = operands
+    self.operationsPerSecond = operationsPerSecond
+  }
+}
