@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 import numpy as np
+from onnx import helper
 
 MICROSOFT = "com.microsoft"
 
@@ -354,9 +355,19 @@ FAMILIES = (unary, binary, reductions, windows, layout, indexing, products, norm
             recurrence, signals, random, microsoft)
 
 
-def cases(only=None):
+def casts():
+    """A million elements for each pair of types, all within the range of each type."""
+    kinds = [np.dtype(name) for name in ("float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool").split()]
+    for source in kinds:
+        values = RANDOM.integers(0, 100, 1_000_000).astype(source)
+        for target in kinds:
+            if source != target:
+                yield Case("Cast", f"{source} to {target}", (values,), {"to": int(helper.np_dtype_to_tensor_dtype(target))})
+
+
+def cases(only=None, families=FAMILIES):
     """Returns the cases whose titles contain one of the words."""
-    for family in FAMILIES:
+    for family in families:
         for case in family():
             if case is not None and (not only or any(word in case.title for word in only)):
                 yield case

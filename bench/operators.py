@@ -1,6 +1,6 @@
 """Times every numeric operator of ONNX on the CPU device against ONNX Runtime, one thread each; README.md says more.
 
-Usage: operators.py [--library PATH] [--rounds N] [--seconds N] [--only WORD,…] [--before JSON] [--name NAME]
+Usage: operators.py [--library PATH] [--rounds N] [--seconds N] [--only WORD,…] [--casts] [--before JSON] [--name NAME]
 """
 
 import argparse
@@ -177,6 +177,7 @@ def parse():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.05, help="the fewest seconds of a round")
     parser.add_argument("--only", default="", help="words of titles, separated by commas")
+    parser.add_argument("--casts", action="store_true", help="measure the conversions between all types of elements instead")
     parser.add_argument("--before", help="results of an earlier build, whose times are shown too")
     parser.add_argument("--name", default="operators", help="results/NAME.json and results/NAME.md are written")
     return parser.parse_args()
@@ -191,7 +192,8 @@ def main():
     # Without measurements of this machine, plans show the estimates that a new user sees.
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_CACHE_HOME"] = os.environ["XDG_DATA_HOME"] = folder
-        for case in operator_cases.cases([word for word in arguments.only.split(",") if word]):
+        families = [operator_cases.casts] if arguments.casts else operator_cases.FAMILIES
+        for case in operator_cases.cases([word for word in arguments.only.split(",") if word], families):
             entries.append(measure(case, arguments))
             print(operators_text.line(entries[-1]), flush=True)
     if arguments.before:
