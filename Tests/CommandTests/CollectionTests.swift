@@ -154,8 +154,9 @@ import Testing
     #expect(fixture.index().status == 0)
     let file = "\(fixture.folder.path)/.kelvin-index.sqlite"
     var bytes = TemporaryFolder.read(file)
-    // The user's version in SQLite's header, big-endian.
+    // The user's version in SQLite's header, big-endian. A journal would replace the header.
     bytes.replaceSubrange(60..<64, with: [0, 0, 0, 99])
+    unlink("\(file)-wal")
     fixture.folder.write(bytes, ".kelvin-index.sqlite")
     for result in [Kelvin.run("index", fixture.folder.path), fixture.search("nine")] {
       #expect(result.status == 65 && result.errors.contains("has format 99"), "\(result)")
