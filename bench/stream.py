@@ -92,15 +92,11 @@ class Contenders:
         return self.frames / seconds, used
 
     def model(self):
-        """Inferences one after the other; the processor time of one, as the difference of two runs."""
-        few, many = 40, 240
-        used = []
-        for count in (few, many):
-            output, _, seconds = run([self.kelvin, "bench", MODEL, "--units", "cpu", "--iterations", count, "--rounds", 2, "--warm-seconds", 0,
-                                      "--no-agreement", "--json"])
-            used.append(seconds)
+        """Inferences one after the other; all threads are busy during one."""
+        output, _, _ = run([self.kelvin, "bench", MODEL, "--units", "cpu", "--threads", self.threads, "--iterations", 240, "--rounds", 2,
+                            "--warm-seconds", 0, "--no-agreement", "--json"])
         median = json.loads(output)["configurations"][0]["p50"]
-        return 1 / median, (used[1] - used[0]) / (many - few)
+        return 1 / median, self.threads * median
 
 
 def repeated(clip, count, stretch, target):
