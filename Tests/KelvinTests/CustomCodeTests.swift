@@ -154,6 +154,15 @@ import Testing
     #expect(try negative.converted(to: .rgb8).bytes == (0..<12).map { 255 - 20 * $0 })
   }
 
+  private func check(_ code: CustomCode?, says parts: String...) async throws {
+    let error = await #expect(throws: ModelError.self) {
+      let model = try Self.model("chain", code)
+      _ = try await model.prediction(from: ["x": try Self.array([0, 1, 2, 3, 4, 5], [2, 3])])
+    }
+    #expect(error?.code == .customLayer && error?.recoverySuggestion != "")
+    for part in parts { #expect(error?.description.contains(part) == true, "\(error?.description ?? "no error")") }
+  }
+
   /// Code that is missing, or that does not do what it must, and the parts of the message.
   @Test func faultsOfTheCodeAreErrors() async throws {
     struct Wrong: CustomLayer {
@@ -167,14 +176,6 @@ import Testing
         if let error { throw Failure(error) }
         return try (0..<count).map { _ in try MultiArray(shape: shape, dataType: .float32) }
       }
-    }
-    func check(_ code: CustomCode?, says parts: String...) async throws {
-      let error = await #expect(throws: ModelError.self) {
-        let model = try Self.model("chain", code)
-        _ = try await model.prediction(from: ["x": try Self.array([0, 1, 2, 3, 4, 5], [2, 3])])
-      }
-      #expect(error?.code == .customLayer && error?.recoverySuggestion != "")
-      for part in parts { #expect(error?.description.contains(part) == true, "\(error?.description ?? "no error")") }
     }
     try await check(nil, says: "'scaled'", "class Scaled", "no code", "ModelConfiguration.customCode")
     try await check(CustomCode(), says: "no code")
