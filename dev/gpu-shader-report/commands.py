@@ -82,16 +82,20 @@ class Log:
 
         The inference reaches from one submission of the same commands to the next; the last whole one counts. Those are,
         of the commands with at least half of the most dispatches, the most often submitted: a decoder's for one token,
-        not those for its prompt. A log of a single inference has its commands only.
+        not those for its prompt, nor those that copy its cache over the bus. A log of a single inference has its
+        commands only.
         """
         recordings = self.recordings
+        dispatches = {number: sum("dispatch" in entry for entry in entries) for number, entries in recordings.items()}
         contents = {
-            number: tuple((entry["dispatch"], *entry["grid"]) for entry in entries if "dispatch" in entry)
-            for number, entries in recordings.items()}
+            number: tuple((entry["dispatch"], *entry["grid"]) if "dispatch" in entry else (entry["way"], entry["copy"])
+                          for entry in entries if "dispatch" in entry or "copy" in entry)
+            for number, entries in recordings.items() if dispatches[number]}
         submitted = [number for entry in self.entries for number in entry.get("submit", [])]
-        times = collections.Counter(contents.get(number, ()) for number in submitted)
-        most = max(map(len, times), default=0)
-        main = max((commands for commands in times if 2 * len(commands) >= most), key=times.get, default=())
+        times = collections.Counter(contents[number] for number in submitted if number in contents)
+        sizes = {contents[number]: dispatches[number] for number in submitted if number in contents}
+        most = max(sizes.values(), default=0)
+        main = max((commands for commands in times if 2 * sizes[commands] >= most), key=times.get, default=())
         starts = [
             index for index, entry in enumerate(self.entries)
             if main and any(contents.get(number) == main for number in entry.get("submit", []))]

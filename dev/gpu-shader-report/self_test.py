@@ -71,6 +71,12 @@ class Commands(unittest.TestCase):
         one = log(*RECORDED, *prompt, *submitted, *inference(2), *inference(3), *inference(4), *submitted)
         self.assertEqual(commands.counts(one.inference())["dispatches"], 2)
 
+    def test_a_token_is_not_the_same_dispatches_with_the_cache_copied(self):
+        copied = [{"record": 9}, {**DISPATCH, "in": 9}, {**DISPATCH, "in": 9}, {"copy": 75, "in": 9, "way": "down"}]
+        submitted = [{"submit": [9]}, {"wait": 1}]
+        one = log(*RECORDED, *copied, *inference(2), *inference(3), *inference(4), *submitted * 2)
+        self.assertEqual(commands.counts(one.inference())["bytes down"], 4000)
+
 
 class Estimates(unittest.TestCase):
     def work(self):
