@@ -21,26 +21,26 @@ COMPILERS = [
 INTRODUCTION = """# Compiler reports of GPU kernels
 
 This page lists properties of Kelvin's kernels as GPU compilers report them, and times on cards that are estimated from \
-them. `dev/gpu-shader-report.sh table` writes it; it needs no GPU and measures no time. Mesa's compilers run on \
-replacements of the kernel drivers that compute nothing, and choose kernels as on the GPU itself.
+them. `dev/gpu-shader-report.sh table` writes it. It needs no GPU and measures no time: Mesa's compilers run on \
+replacements of the kernel drivers, which compute nothing.
 """
 
 LIMITS = """## Limits
 
 - No kernel spills registers, with any compiler.
-- Products have at least 4 multiply-adds for each vector load on AMD, and for each load from global or local memory on \
-NVIDIA and Adreno: a unit starts four times as many multiply-adds as loads. AMD's scalar loads do not count, since one \
-serves all lanes. Products of one row, which read each weight for one multiply-add, have at least 1. Loads on Intel are \
-messages of unknown width, and Apple's compiler shows no listing, so they have no such limit.
+- Products have at least 4 multiply-adds for each load, because a unit starts four times as many multiply-adds as \
+loads. Products of one row, which read each weight for one multiply-add, have at least 1. On NVIDIA and Adreno, loads \
+are those from global and local memory. On AMD only vector loads count, since a scalar load serves all lanes. Loads on \
+Intel have an unknown width, and Apple's compiler shows no listing, so there is no such limit.
 - On NVIDIA the 1×1 convolution takes at most 130 instructions for 64 multiply-adds: 10 loads, their addresses and the \
 loop. Other products take at most 170, as windows and conversions from float16 cost more. Attention and products of \
-one row have no such limit: exponentials and memory bound them.
+one row have no such limit, since exponentials and memory bound them.
 - On Apple the 1×1 convolution without an activation takes at most 260 instructions, those outside the loop included.
 - Occupancy is at least 50 %, so that loads of some subgroups overlap with arithmetic of others. It is at least 25 % for \
 products with scalar or local operands, and for kernels with a tile in registers, whose own loads overlap.
-- A product of more than 32 steps, each of which waits for the one before, has at least two groups for each of 28, 84 \
-and 132 units; a card would else be idle while a lane works through its chain.
-- A product of more than 10 million operations loads at most 0.1 byte from the level-2 cache for an operation: cards \
+- A product of more than 32 steps has at least two groups for each of 28, 84 and 132 units. Each step waits for the one \
+before, so that a card is otherwise idle while a lane works through its chain.
+- A product of more than 10 million operations loads at most 0.1 byte from the level-2 cache for an operation. Cards \
 compute ten times as many operations as their caches deliver bytes.
 - An inference takes no longer than the last column of the estimated times.
 """
@@ -60,10 +60,10 @@ its groups
 A load with checked bounds adds 36 instructions on NVIDIA, as its listing has it. The formulas for each kernel are in \
 `dev/gpu-shader-report/estimate.py`; figures of the cards are below. Expect a factor of two either way.
 
-The times do not include the host. It adds about 40 µs for each wait, and copies cross the bus at about 20 GB/s: that is \
-the column of the host's milliseconds, for a discrete card whose memory the host can write.
+The times do not include the host, which has a column of its own: about 40 µs for each wait, and copies over the bus at \
+about 20 GB/s. This is for a discrete card whose memory the host can write.
 
-Chains are the products that miss the limit of steps and groups on cards of so many units; the last columns are bytes \
+Chains are the products that miss the limit of steps and groups on cards of so many units. The last columns are bytes \
 of the level-2 cache for an operation of all products, and the number of large products above the limit.
 """
 
@@ -139,8 +139,8 @@ def print_summary(kernels, networks):
             print(f"- `{name}`: {' to '.join(map(str, dict.fromkeys(counts[:1] + counts[-1:])))}{text} ("
                   + ", ".join(f"{gpu} {count}" for gpu, count in collections.Counter(gpu for gpu, _ in found).items())
                   + ")")
-    for network in slow:
-        print(f"- {network.title}: {'; '.join(network.behind())}")
+    if slow:
+        print(f"- networks: {', '.join(network.title for network in slow)} ([estimated times](#estimated-times))")
     print()
 
 
