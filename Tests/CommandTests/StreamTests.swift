@@ -322,6 +322,31 @@ import Testing
     #expect(try !lines(result).isEmpty)
   }
 
+  /// Programs in place of ffmpeg and ffprobe open a clip instead of the camera, and end as at an unplugged one.
+  @Test(.enabled(if: Self.hasFFmpeg, "\(Self.noFFmpeg)"))
+  func unpluggedCameraLeavesItsAnswers() throws {
+    makeClip("-f lavfi -i testsrc2=size=64x48:rate=25:duration=2")
+    for (tool, ending) in [("ffmpeg", "echo '/dev/null: No such device' >&2; exit 1"), ("ffprobe", "")] {
+      let path = folder.write(
+        """
+        #!/bin/sh
+        for word; do
+          shift
+          case $word in v4l2) word=mov ;; /dev/null) word='\(clip)' ;; esac
+          set -- "$@" "$word"
+        done
+        /usr/bin/\(tool) "$@" || exit
+        \(ending)
+        """, tool)
+      chmod(path, 0o700)
+    }
+    let result = stream(
+      [Kelvin.digitsPackage, "/dev/null", "--format", "jsonl"], environment: ["PATH": "\(folder.path):/usr/bin:/bin"])
+    #expect(result.status == 65 && result.errorLines.count == 1, "\(result)")
+    #expect(result.errors.contains("ended after frame 49") && result.errors.contains("No such device"), "\(result)")
+    #expect(try !lines(result).isEmpty)
+  }
+
   @Test(.enabled(if: Self.hasFFmpeg, "\(Self.noFFmpeg)"))
   func interruptKeepsTheAnswersAndThePlayableFile() throws {
     makeClip("-f lavfi -i testsrc2=size=320x240:rate=25:duration=20")
