@@ -31,7 +31,7 @@ package struct ScatterElements: Operator {
     formula: "y = x, then y[…, indices[…, i, …], …] = f(y[…, indices[…, i, …], …], updates[…, i, …])",
     notes: """
       Updates are applied in row-major order. Negative indices count from the end. An index outside its axis is an \
-      error on the CPU; other devices clamp it.
+      error on the CPU; other devices skip its update.
       """,
     inputs: [
       ("x", "any type; booleans only if elements are replaced"),

@@ -33,7 +33,8 @@ package struct ScatterND: Operator {
     formula: "y = x, then y[indices[n…, 0], …, indices[n…, k - 1]] = f(y[…], updates[n…])",
     notes: """
       Each tuple of indices is a position along the first `k` axes of x. Updates are applied in row-major order. \
-      Negative indices count from the end. An index outside its axis is an error on the CPU; other devices clamp it.
+      Negative indices count from the end. An index outside its axis is an error on the CPU; other devices skip its \
+      update.
       """,
     inputs: [
       ("x", "any type; booleans only if elements are replaced"),
