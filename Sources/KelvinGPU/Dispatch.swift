@@ -27,7 +27,12 @@ package struct Dispatch<Program: Hashable & Sendable>: Sendable {
   package let write: Storage
   /// The index of the node in the compiled graph that the dispatch works for.
   package let node: Int
+  /// The number of leading operands that the kernel writes.
+  package var furtherWrites = 0
+  /// Whether it copies its operand unchanged, so that nothing is left to do if both have the same memory.
+  package var isIdentity = false
 
   /// All operands, then the result.
   package var storages: [Storage] { reads + [write] }
+  package var writes: [Storage] { reads.prefix(furtherWrites) + [write] }
 }

@@ -217,12 +217,33 @@ package final class Lowering<Target: GPUTarget> {
     return wide
   }
 
-  @discardableResult func add(_ call: KernelDispatch<Target.Program>, _ reads: [Storage], _ write: Storage) -> Storage {
+  /// - Parameters:
+  ///   - furtherWrites: the number of leading operands that the kernel writes.
+  ///   - isIdentity: whether it copies its operand unchanged.
+  @discardableResult func add(
+    _ call: KernelDispatch<Target.Program>, _ reads: [Storage], _ write: Storage, furtherWrites: Int = 0,
+    isIdentity: Bool = false
+  ) -> Storage {
     if call.grid.allSatisfy({ $0 > 0 }) {
-      widened[write] = nil
-      dispatches.append(Dispatch(call: call, reads: reads, write: write, node: current))
+      let dispatch = Dispatch(
+        call: call, reads: reads, write: write, node: current, furtherWrites: furtherWrites, isIdentity: isIdentity)
+      for written in dispatch.writes { widened[written] = nil }
+      dispatches.append(dispatch)
     }
     return write
+  }
+
+  /// Returns new memory for an output that is a copy of an input, and adds the copy, which is left out if an invocation
+  /// gives both the same memory.
+  func copyForUpdate(_ input: ValueID, _ output: ValueID) throws(DeviceError) -> Storage {
+    let (source, type) = (try read(input, .dense), type(output))
+    let result = write(output, .dense)
+    let copy = StridedCopy(contiguous: type.count)
+    guard source.isHalf == result.isHalf else {
+      self.copy(copy, of: type.scalar, from: source, to: result)
+      return result
+    }
+    return add(target.dispatch(copy.kernel(of: type.scalar)), [source], result, isIdentity: true)
   }
 
   /// Adds a kernel that reads all of the node's inputs and writes its output, dense.

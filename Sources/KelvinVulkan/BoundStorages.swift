@@ -12,6 +12,10 @@ struct BoundStorages {
     func overlaps(_ other: Range) -> Bool {
       buffer === other.buffer && offset < other.offset + other.byteCount && other.offset < offset + byteCount
     }
+
+    func isSame(as other: Range) -> Bool {
+      buffer === other.buffer && offset == other.offset && byteCount == other.byteCount
+    }
   }
 
   private let inputs: [Range]

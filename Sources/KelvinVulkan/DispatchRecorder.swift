@@ -54,11 +54,13 @@ final class DispatchRecorder {
         var reads: [BoundStorages.Range] = []
         for storage in dispatch.reads { reads.append(try storages.resolve(storage)) }
         let write = try storages.resolve(dispatch.write)
-        if hazards.needsBarrier(reads: reads, write: write) || (timestamps != nil && position > 0) {
+        if dispatch.isIdentity, timestamps == nil, reads[0].isSame(as: write) { continue }
+        let writes = reads.prefix(dispatch.furtherWrites) + [write]
+        if hazards.needsBarrier(reads: reads, writes: writes) || (timestamps != nil && position > 0) {
           commands.barrier(buffer, .computeToCompute)
           hazards = Hazards()
         }
-        hazards.add(reads: reads, write: write)
+        hazards.add(reads: reads, writes: writes)
         if bound != executable.pipelines[index] {
           bound = executable.pipelines[index]
           vk.vkCmdBindPipeline!(buffer, compute, executable.pipelines[index].handle)
@@ -94,13 +96,13 @@ private struct Hazards {
   private var writes: [BoundStorages.Range] = []
 
   /// Whether a dispatch must wait for earlier dispatches.
-  func needsBarrier(reads: [BoundStorages.Range], write: BoundStorages.Range) -> Bool {
-    writes.contains { earlier in earlier.overlaps(write) || reads.contains { $0.overlaps(earlier) } }
-      || self.reads.contains { $0.overlaps(write) }
+  func needsBarrier(reads: [BoundStorages.Range], writes: ArraySlice<BoundStorages.Range>) -> Bool {
+    self.writes.contains { earlier in (writes + reads).contains { $0.overlaps(earlier) } }
+      || self.reads.contains { earlier in writes.contains { $0.overlaps(earlier) } }
   }
 
-  mutating func add(reads: [BoundStorages.Range], write: BoundStorages.Range) {
+  mutating func add(reads: [BoundStorages.Range], writes: ArraySlice<BoundStorages.Range>) {
     self.reads += reads
-    writes.append(write)
+    self.writes += writes
   }
 }

@@ -27,22 +27,21 @@ extension KernelContext {
   func scattering(_ kernel: GPUKernel) -> NodeLowering<Target> {
     let (node, x, updates) = (node, inputs[0], inputs[2])
     return NodeLowering { lowering throws(DeviceError) in
-      let source = try lowering.read(node.inputs[0], .dense)
-      let y = lowering.write(node.outputs[0], .dense)
-      guard updates.count > 0 else {
-        lowering.copy(StridedCopy(contiguous: x.count), of: x.scalar, from: source, to: y)
+      guard updates.count > 0, lowering.target.isHalf(x.scalar) else {
+        let y = try lowering.copyForUpdate(node.inputs[0], node.outputs[0])
+        guard updates.count > 0 else { return }
+        lowering.run(
+          kernel, [try lowering.read(node.inputs[1], .dense), try lowering.read(node.inputs[2], .dense)], y)
         return
       }
       // Updates that are added are rounded once.
-      let result = y.isHalf ? lowering.temporary(wide: x.count) : y
-      if y.isHalf {
-        lowering.convert(source, result, count: x.count)
-      } else {
-        lowering.copy(StridedCopy(contiguous: x.count), of: x.scalar, from: source, to: result)
-      }
+      let source = try lowering.read(node.inputs[0], .dense)
+      let y = lowering.write(node.outputs[0], .dense)
+      let result = lowering.temporary(wide: x.count)
+      lowering.convert(source, result, count: x.count)
       lowering.run(
         kernel, [try lowering.read(node.inputs[1], .dense), try lowering.read(node.inputs[2], .dense)], result)
-      if y.isHalf { lowering.convert(result, y, count: x.count) }
+      lowering.convert(result, y, count: x.count)
     }
   }
 }

@@ -7,7 +7,8 @@ package import KelvinGraph
 /// use of the result. Copies into that location before the loop (`#enter`) and at the end of each iteration (`#next`)
 /// are nodes tied to the same device. The results of a branch's two regions are copied to one location by two tied
 /// nodes (`#then`, `#else`). A state is a value carried from one prediction to the next; the placement of its source
-/// determines its home.
+/// determines its home. Its next value is copied over it at the end, unless the node that computes it writes it there
+/// (`UpdatingOperator`).
 package struct FlatGraph: Sendable {
   /// The nodes that devices run. Inputs, outputs and states are the model's; values keep their names.
   package internal(set) var graph: Graph

@@ -40,6 +40,11 @@ struct FlatGraphWriter {
     }
     for (index, state) in graph.states.enumerated() {
       guard let written = state.written else { continue }
+      if let node = graph.updater(of: state) {
+        flat.memory[written.index] = state.read
+        flat.ties.append(flat.sources[index].name, node.name)
+        continue
+      }
       let name = "\(state.name)#next"
       let left = value(name, graph[written].type)
       flat.memory[left.index] = state.read
@@ -288,5 +293,21 @@ extension FlatGraph {
     self.graph = graph
     self.copies = copies
     self.memory = memory
+  }
+}
+
+extension Graph {
+  /// Returns the node that may write a state's next value over the state: it alone reads the state, and replaces some
+  /// of its elements.
+  fileprivate func updater(of state: GraphState) -> Node? {
+    guard let written = state.written, !outputs.contains(written), !outputs.contains(state.read),
+      states.count(where: { $0.written == written || $0.written == state.read }) == 1
+    else { return nil }
+    let readers = nodes.filter { $0.inputs.contains(state.read) }
+    guard readers.count == 1, let op = readers[0].op as? any UpdatingOperator,
+      let place = readers[0].outputs.firstIndex(of: written), place < op.updatedCount,
+      readers[0].inputs.indices.filter({ readers[0].inputs[$0] == state.read }) == [place]
+    else { return nil }
+    return readers[0]
   }
 }

@@ -1,0 +1,15 @@
+/// An operator whose first outputs are copies of its first inputs in which some elements are replaced.
+///
+/// Such an output may have the memory of its input: kernels read the input only in order to copy it.
+package protocol UpdatingOperator: Operator {
+  /// The number of these inputs.
+  var updatedCount: Int { get }
+}
+
+extension ScatterElements: UpdatingOperator {
+  package var updatedCount: Int { 1 }
+}
+
+extension ScatterND: UpdatingOperator {
+  package var updatedCount: Int { 1 }
+}
