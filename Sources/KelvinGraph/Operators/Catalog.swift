@@ -24,6 +24,7 @@ package let operatorCatalog: [any Operator.Type] = [
   MatMulInteger.self,
   NonMaximumSuppression.self,
   NonZero.self,
+  NormalizedLinear.self,
   OverlapAdd.self,
   Pad.self,
   Pool.self,
@@ -44,4 +45,5 @@ package let operatorCatalog: [any Operator.Type] = [
   Transpose.self,
   Unary.self,
   Unique.self,
+  UpdateCache.self,
 ]

@@ -30,6 +30,7 @@ let referenceKernels: ReferenceTable = {
   table.addMatMulInteger()
   table.addNonMaximumSuppression()
   table.addNonZero()
+  table.addNormalizedLinear()
   table.addOverlapAdd()
   table.addPad()
   table.addPool()
@@ -50,5 +51,6 @@ let referenceKernels: ReferenceTable = {
   table.addTranspose()
   table.addUnary()
   table.addUnique()
+  table.addUpdateCache()
   return table
 }()
