@@ -230,7 +230,7 @@ static double score(const ck_attention_args *a, size_t batch, size_t head, size_
   for (size_t i = 0; i < a->width; i++)
     sum += (double)a->query[batch * a->query_strides[0] + head * a->query_strides[1] + query * a->query_strides[2] +
              i * a->query_strides[3]] *
-      (double)a->key[batch * a->key_strides[0] + head * a->key_strides[1] + key * a->key_strides[2] +
+      (double)a->key[batch * a->key_strides[0] + head / a->sharing * a->key_strides[1] + key * a->key_strides[2] +
         i * a->key_strides[3]];
   sum *= (double)a->scale;
   if (a->mask)
@@ -241,12 +241,21 @@ static double score(const ck_attention_args *a, size_t batch, size_t head, size_
 
 static void expect_attended(const ck_attention_args *a, size_t batch, size_t head, size_t query) {
   double *shares = memory(a->keys * sizeof *shares), total = 0;
-  for (size_t key = 0; key < a->keys; key++) total += shares[key] = exp(score(a, batch, head, query, key));
+  int64_t last = INT64_MAX, first = 0;
+  if (a->lengths) {
+    last = a->last_key + (int64_t)query +
+      (a->are_wide ? ((const int64_t *)a->lengths)[batch] : ((const int32_t *)a->lengths)[batch]);
+    if (a->window) first = last - (int64_t)a->window + 1;
+  }
+  for (size_t key = 0; key < a->keys; key++) {
+    bool is_seen = (int64_t)key >= first && (int64_t)key <= last;
+    total += shares[key] = is_seen ? exp(score(a, batch, head, query, key)) : 0;
+  }
   for (size_t i = 0; i < a->value_width; i++) {
     double sum = 0;
-    for (size_t key = 0; key < a->keys; key++)
+    for (size_t key = 0; total > 0 && key < a->keys; key++)
       sum += shares[key] / total *
-        (double)a->value[batch * a->value_strides[0] + head * a->value_strides[1] + key * a->value_strides[2] +
+        (double)a->value[batch * a->value_strides[0] + head / a->sharing * a->value_strides[1] + key * a->value_strides[2] +
           i * a->value_strides[3]];
     size_t at = batch * a->y_strides[0] + head * a->y_strides[1] + query * a->y_strides[2] + i;
     expect_real(at, sum, 2e-5, a->y[at]);
@@ -255,21 +264,31 @@ static void expect_attended(const ck_attention_args *a, size_t batch, size_t hea
 
 void check_attention(const ck_kernels *k) {
   ck_attention_args a = {
-    .batch = between(1, 2), .heads = between(1, 2), .queries = PICK(1, 3, 7, 8, 9, 17, 20),
+    .batch = between(1, 2), .heads = between(1, 2), .sharing = between(1, 3), .queries = PICK(1, 3, 7, 8, 9, 17, 20),
     .keys = PICK(1, 2, 5, 12, 16, 17, 31, 50), .width = PICK(1, 3, 8, 16, 17, 40), .value_width = PICK(1, 3, 4, 8, 16, 17, 50),
     .scale = real(0.1f, 1), .row_chunk = ck_gemm_rows * between(1, 3)};
   describe(
-    "batch %zu, heads %zu, queries %zu, keys %zu, width %zu, values' %zu", a.batch, a.heads, a.queries, a.keys, a.width,
-    a.value_width);
-  a.query = random_heads(a.batch, a.heads, a.queries, a.width, a.query_strides);
+    "batch %zu, heads %zu of %zu, queries %zu, keys %zu, width %zu, values' %zu", a.batch, a.heads, a.sharing, a.queries,
+    a.keys, a.width, a.value_width);
   a.key = random_heads(a.batch, a.heads, a.keys, a.width, a.key_strides);
   a.value = random_heads(a.batch, a.heads, a.keys, a.value_width, a.value_strides);
+  a.heads *= a.sharing;
+  a.query = random_heads(a.batch, a.heads, a.queries, a.width, a.query_strides);
+  int32_t narrow[2];
+  int64_t wide[2];
+  if (one_in(2)) {
+    for (size_t i = 0; i < 2; i++) wide[i] = narrow[i] = one_in(8) ? INT32_MAX : (int32_t)between(0, 60) - 5;
+    a.are_wide = one_in(2);
+    a.lengths = a.are_wide ? (const void *)wide : narrow;
+    a.last_key = (int64_t)between(0, 20) - 10;
+    a.window = one_in(2) ? between(1, 12) : 0;
+  }
   if (one_in(2)) {
     bool by_key = !one_in(3), by_query = one_in(2), by_head = one_in(2);
     size_t line = by_key ? a.keys : 1, plane = line * (by_query ? a.queries : 1);
     float *mask = reals(plane * (by_head ? a.heads : 1), -3, 3);
     for (size_t i = 0; by_key && i < plane; i++)
-      if (i % line != 0 && one_in(4)) mask[i] = -INFINITY;
+      if (i % line != 0 && !a.lengths && one_in(4)) mask[i] = -INFINITY;
     a.mask = mask;
     a.mask_strides[1] = by_head ? plane : 0;
     a.mask_strides[2] = by_query ? line : 0;

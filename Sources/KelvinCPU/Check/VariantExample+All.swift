@@ -59,6 +59,13 @@ extension VariantExample {
           key: [0, 0, 105, 5, 1], value: [0, 0, 105, 5, 1], shape: [2, 9, 5], result: [0, 45, 5]),
         [.input([2, 9, 5]), .input([2, 21, 5]), .input([2, 21, 5])]
       ),
+      (
+        Attention(
+          batch: 1, heads: 4, queries: 1, keys: 21, width: 20, valueWidth: 37, scale: 0.5, sharing: 2,
+          query: [0, 0, 20, 20, 1], key: [0, 0, 420, 20, 1], value: [0, 0, 777, 37, 1], shape: [4, 37],
+          result: [0, 37, 37]),
+        [.input([4, 20]), .input([2, 21, 20]), .input([2, 21, 37])]
+      ),
     ]
   }
 

@@ -5,7 +5,8 @@ import KelvinGraph
 extension KernelTable<CPUContext, CPUKernel> {
   mutating func addAttention() {
     add(Attention.self) { (op, context) throws(DeviceError) in
-      try context.requireArithmetic()
+      let lengths = op.hasLengths ? op.hasMask ? 4 : 3 : nil
+      try context.requireArithmetic(besides: lengths)
       let chunk = op.rowChunk(threads: context.threads)
       var arguments = ck_attention_args()
       arguments.batch = op.batch
@@ -16,6 +17,10 @@ extension KernelTable<CPUContext, CPUKernel> {
       arguments.value_width = op.valueWidth
       arguments.scale = op.scale
       arguments.row_chunk = chunk
+      arguments.sharing = op.sharing
+      arguments.are_wide = lengths.map { context.inputs[$0].scalar == .int64 } ?? false
+      arguments.last_key = Int64(op.lastKey)
+      arguments.window = op.window
       fill(&arguments.query_strides, with: Array(op.query[1...]))
       fill(&arguments.key_strides, with: Array(op.key[1...]))
       fill(&arguments.value_strides, with: Array(op.value[1...]))
@@ -28,6 +33,7 @@ extension KernelTable<CPUContext, CPUKernel> {
         arguments.key = operands.floats(1)?.advanced(by: op.key[0])
         arguments.value = operands.floats(2)?.advanced(by: op.value[0])
         arguments.mask = op.hasMask ? operands.floats(3) : nil
+        arguments.lengths = lengths.flatMap { operands.inputs[$0] }
         arguments.y = operands.result()
         list.add(
           kernels.attention, arguments, items: op.batch * op.heads * parts(op.queries, of: chunk), cost: 1 << 20)
