@@ -35,6 +35,8 @@
 #define WIDE_RESULT layout(binding = 0) writeonly buffer Output { float y[]; };
 #define ELEMENT_RESULT layout(binding = 0) writeonly buffer Output { STORED_WORD y[]; }; STORE_(STORED_WORD)
 #define CHANGED_RESULT layout(binding = 0) buffer Output { uint y[]; }; STORE_(uint)
+// Elements that are written beside the result, in place of an operand, which must be a storage buffer.
+#define FURTHER_RESULT(slot, name) layout(binding = slot) writeonly buffer name##Result { STORED_WORD name##Words[]; };
 #define TRUTH_RESULT layout(binding = 0) writeonly buffer Output { uint y[]; };
 #define POSITION_RESULT layout(binding = 0) writeonly buffer Output { uint y[]; }; STORE_(uint)
 #define STORE_(type) \
@@ -63,6 +65,7 @@
 #define OPEN_FLOAT_RESULT
 #define OPEN_WIDE_RESULT
 #define OPEN_ELEMENT_RESULT
+#define OPEN_FURTHER_RESULT(name)
 #define OPEN_TRUTH_RESULT
 #define OPEN_POSITION_RESULT
 
@@ -86,6 +89,7 @@
 #define FETCH_RESULT(index) (isPair(KIND) ? uvec4(y[2 * (index)], y[2 * (index) + 1], 0u, 0u) : uvec4(y[index], 0u, 0u, 0u))
 #define WRITE_VALUE(value, index) store((value).xy, index, KIND)
 #define MOVE(name, from, to) store(name(from).xy, to, KIND)
+#define MOVE_FURTHER(result, name, from, to) result##Words[to] = STORED_WORD(name(from).x)
 #define VALUE_OF_WORDS(low, high) uvec4(low, high, 0u, 0u)
 #define IS_EQUAL(a, b) (KIND == FLOAT ? AS_FLOAT((a).x) == AS_FLOAT((b).x) : INTEGER_OF(a) == INTEGER_OF(b))
 #define IS_LESS(a, b) \

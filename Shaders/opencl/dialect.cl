@@ -36,6 +36,7 @@
 #define WIDE_RESULT
 #define ELEMENT_RESULT
 #define CHANGED_RESULT
+#define FURTHER_RESULT(slot, name)
 #define TRUTH_RESULT
 #define POSITION_RESULT
 
@@ -56,6 +57,7 @@
 #define OPEN_INDICES(name) OPEN(const INDEX, name)
 #define OPEN_WIDE_RESULT OPEN(float, y)
 #define OPEN_ELEMENT_RESULT OPEN(ELEMENT, y)
+#define OPEN_FURTHER_RESULT(name) OPEN(ELEMENT, name)
 #define OPEN_TRUTH_RESULT OPEN(uchar, y)
 #define OPEN_POSITION_RESULT OPEN(RESULT, y)
 
@@ -77,6 +79,7 @@
 #define FETCH_RESULT(index) y[index]
 #define WRITE_VALUE(value, index) y[index] = value
 #define MOVE(name, from, to) y[to] = name[from]
+#define MOVE_FURTHER(result, name, from, to) result[to] = name[from]
 #define VALUE_OF_WORDS(low, high) (ELEMENT)((ulong)(low) | (ulong)(high) << 32)
 #define IS_EQUAL(a, b) ((a) == (b))
 #define IS_LESS(a, b) ((a) < (b))

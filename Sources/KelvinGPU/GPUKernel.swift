@@ -26,6 +26,8 @@ package struct GPUKernel: Sendable {
     case floats, blocks
     /// Floats that are always stored as float32.
     case wideFloats
+    /// Weights in vectors of four, which may be float16 beside float32 values.
+    case packed
     /// 32-bit words, or truth values.
     case words
     /// Elements of the first type, or of the index type.
@@ -40,6 +42,8 @@ package struct GPUKernel: Sendable {
     case vectors(Int)
     /// Groups that share rows of a reduction (`Shaders/shared/lines.kernel`).
     case groups(RowGroups)
+    /// So many groups along x and y, each of which computes something together. The kernel has no parameters for them.
+    case shared(Int, Int)
   }
 
   /// The kernel's source and function.
@@ -54,6 +58,8 @@ package struct GPUKernel: Sendable {
   package let grid: Grid
   /// Whether the result is float32 even if floats are stored as float16 (`PARTS`).
   package let makesParts: Bool
+  /// The macro of a variant of the source, in lower case: a SPIR-V module of its own.
+  package private(set) var variant: String?
 
   /// Creates a kernel over `rows` rows of `length` elements.
   package init(
@@ -77,6 +83,22 @@ package struct GPUKernel: Sendable {
     sharing groups: RowGroups, makesParts: Bool = false
   ) {
     self.init(name, types, [], reads, parameters, .groups(groups), makesParts: makesParts)
+  }
+
+  /// Creates a kernel of so many groups along x and y (`Grid.shared`).
+  package init(
+    _ name: String, variant: String? = nil, _ types: [ElementType] = [], constants: [(name: String, value: Int)],
+    reads: [Operand], _ parameters: Parameters, groups x: Int, by y: Int = 1
+  ) {
+    self.init(name, types, constants, reads, parameters, .shared(x, y), makesParts: false)
+    self.variant = variant
+  }
+
+  /// Returns the variant of the kernel whose macro this is.
+  package func variant(_ macro: String) -> GPUKernel {
+    var kernel = self
+    kernel.variant = macro
+    return kernel
   }
 
   private init(

@@ -21,6 +21,8 @@ package protocol GPUTarget: Sendable {
   var numbersPerTap: Int { get }
   /// Invocations in the groups that share rows, a power of two; nil if one invocation for each row is best.
   var lineGroup: Int? { get }
+  /// Whether a kernel can write operands beside its result.
+  var writesOperands: Bool { get }
   /// Whether product kernels apply an activation themselves; otherwise the activation runs in a kernel of its own.
   func fuses(_ function: UnaryFunction) -> Bool
   /// The limits of the attention kernel.

@@ -12,9 +12,11 @@ extension OpenCLTarget {
       default: true
       }
     }
-    let variant = constants.first { $0.name == "VARIANT" }
-    let function = kernel.name + (variant.map { "_\($0.value)" } ?? "")
-    let defines = kernel.types.flatMap(defines) + constants.map { "\($0.name)=\($0.value)" }
+    let numbered = constants.first { $0.name == "VARIANT" }
+    let function = kernel.name + (numbered.map { "_\($0.value)" } ?? "")
+    let defines =
+      kernel.types.flatMap(defines) + constants.map { "\($0.name)=\($0.value)" }
+      + (kernel.variant.map { [$0.uppercased()] } ?? [])
     switch kernel.grid {
     case .rows(let count, let length, let cost):
       let work = max(tuning.run / max(cost, 1), 1)
@@ -33,11 +35,17 @@ extension OpenCLTarget {
       return call(
         KernelName(program: name, defines: defines + (kernel.makesParts ? [KernelName.parts] : []), function: name),
         Parameters(groups.parameters).followed(by: kernel.parameters), items: groups.count * tuning.group)
+    case .shared(let count, let rows):
+      return call(
+        KernelName(program: kernel.name, defines: defines, function: function), kernel.parameters,
+        items: count * tuning.group, rows)
     }
   }
 
   /// A CPU runs a group on one core with vectors as lanes, so groups do not share rows there.
   var lineGroup: Int? { tuning.group > 1 ? tuning.group : nil }
+
+  var writesOperands: Bool { true }
 
   private func defines(_ type: GPUKernel.ElementType) -> [String] {
     switch type {

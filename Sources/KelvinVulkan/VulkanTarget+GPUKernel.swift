@@ -10,15 +10,17 @@ extension VulkanTarget {
       case .floats: .float
       case .blocks: .float4
       case .wideFloats: .wide
+      case .packed: .packed4
       case .words: .uint
       case .elements: elements[0].format
       case .indices: elements[elements.count - 1].format
       }
     }
+    let name = kernel.variant.map { "\(kernel.name)_\($0)" } ?? kernel.name
     switch kernel.grid {
     case .rows(let count, let length, _):
       return flat(
-        kernel.name, formats, isHalf: elements.contains(where: \.isHalf), specializationConstants: constants,
+        name, formats, isHalf: elements.contains(where: \.isHalf), specializationConstants: constants,
         Parameters(count, length).inverses(length).followed(by: kernel.parameters), count: count * length)
     case .vectors(let count):
       let vectors = (count + 3) / 4
@@ -31,6 +33,11 @@ extension VulkanTarget {
         kernel.name + (kernel.makesParts ? Self.partsSuffix : "_lines"), formats, group: traits.flatGroup,
         specializationConstants: constants, Parameters(groups.parameters).followed(by: kernel.parameters),
         groups: [x, 1, z])
+    case .shared(let count, let rows):
+      let (x, z) = rows == 1 ? folded(count) : (count, 1)
+      return call(
+        name, formats, group: traits.flatGroup, specializationConstants: constants, kernel.parameters,
+        groups: [x, rows, z])
     }
   }
 
@@ -39,6 +46,9 @@ extension VulkanTarget {
 
   /// Invocations of the groups that share rows.
   var lineGroup: Int? { traits.lineGroup }
+
+  /// Texel buffers are only read.
+  var writesOperands: Bool { traits.operands == .buffers }
 
   private func element(_ type: GPUKernel.ElementType) -> Element {
     switch type {

@@ -18,6 +18,7 @@ struct NamingTarget: GPUTarget {
   var elementLimit = Int.max
   let unpacksWeights = false
   var lineGroup: Int?
+  let writesOperands = true
 
   typealias Program = String
 
@@ -58,7 +59,7 @@ struct NamingTarget: GPUTarget {
     case .rows(_, let length, _) where kernel.name == "pad":
       let outer = parameters[3..<10].map { Int($0) }.prefix { $0 > 1 }
       return named("pad \(Array(outer.reversed()) + [length])")
-    case .rows: return named(kernel.name)
+    case .rows, .shared: return named(kernel.variant.map { "\(kernel.name) \($0)" } ?? kernel.name)
     case .vectors(let count): return named("\(kernel.name) of \(count)")
     }
   }

@@ -42,9 +42,9 @@ struct ShaderSourceTests {
     let all = Set(rows.map { $0[0] })
     let names = rows.flatMap { row in
       (row.contains { ["-DSHUFFLE", "-DBOUNDED"].contains($0) } ? [] : [row[0]])
-        + (row.contains("-DCOOPERATIVE") ? [] : ["\(row[0])_texels"])
-        + (row.contains { ["-DHALF", "-DCODED", "-DSCALARS"].contains($0) } || all.contains("\(row[0])_shuffle")
-          ? [] : ["\(row[0])_images"])
+        + (row.contains { ["-DCOOPERATIVE", "-DPAIR"].contains($0) } ? [] : ["\(row[0])_texels"])
+        + (row.contains { ["-DHALF", "-DCODED", "-DSCALARS", "-DPAIR"].contains($0) }
+          || all.contains("\(row[0])_shuffle") ? [] : ["\(row[0])_images"])
     }
     var count = 0
     let modules = UnsafeBufferPointer(start: kelvin_spirv_modules(&count), count: count)

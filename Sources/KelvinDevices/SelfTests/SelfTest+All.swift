@@ -149,6 +149,46 @@ extension SelfTest {
           key: [0, 0, 78, 1, 13], value: [0, 0, 65, 5, 1], shape: [2, 5, 5], result: [0, 25, 5]),
         [.input([2, 5, 6]), .input([2, 6, 13]), .input([2, 13, 5])]
       )),
+    SelfTest(
+      Attention.self, named: "attention of one query", implementation: "rows",
+      (
+        Attention(
+          batch: 1, heads: 2, queries: 1, keys: 131, width: 8, valueWidth: 20, scale: 0.5, query: [0, 0, 8, 8, 1],
+          key: [0, 0, 1048, 8, 1], value: [0, 0, 2620, 20, 1], shape: [2, 20], result: [0, 20, 20]),
+        [.input([2, 8]), .input([2, 131, 8]), .input([2, 131, 20])]
+      ),
+      (
+        Attention(
+          batch: 1, heads: 2, queries: 1, keys: 131, width: 8, valueWidth: 20, scale: 0.5, sharing: 2,
+          hasLengths: true, lastKey: -1, query: [0, 0, 8, 8, 1], key: [0, 0, 0, 8, 1], value: [0, 0, 0, 20, 1],
+          shape: [2, 20], result: [0, 20, 20]),
+        [.input([2, 8]), .input([131, 8]), .input([131, 20]), .number(97, [1], .int32)]
+      )),
+    SelfTest(
+      NormalizedLinear.self,
+      (
+        NormalizedLinear(epsilon: 1e-5, parameters: 2, epilogue: .bias),
+        [.input([1, 520]), .weight([9, 520]), .weight([520]), .weight([520]), .weight([9])]
+      )),
+    SelfTest(
+      UpdateCache.self,
+      (
+        UpdateCache(
+          batch: 1, heads: 2, rows: 1, width: 20, valueWidth: 20, firstRow: 0, key: [0, 0, 20, 0, 1],
+          value: [40, 0, 20, 0, 1]),
+        [
+          .input([1, 2, 7, 20]), .input([1, 2, 7, 20]), .input([1, 80]), .input([1, 80]), .number(5, [1], .int32),
+        ]
+      ),
+      // Caches of different widths.
+      (
+        UpdateCache(
+          batch: 1, heads: 2, rows: 2, width: 12, valueWidth: 20, firstRow: -1, key: [0, 0, 12, 24, 1],
+          value: [0, 0, 20, 40, 1]),
+        [
+          .input([1, 2, 7, 12]), .input([1, 2, 7, 20]), .input([2, 24]), .input([2, 40]), .number(5, [1], .int32),
+        ]
+      )),
   ]
 
   /// A convolution in groups that do not fill a block.

@@ -58,16 +58,35 @@ package struct AttentionPlan: Sendable {
 
 extension KernelTable {
   mutating func addAttention<Target>() where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
-    add(Attention.self) { op, context throws(DeviceError) in
-      try context.requireFloats()
-      let call = context.target.attention(try AttentionPlan(op, context))
-      let node = context.node
-      return NodeLowering { lowering throws(DeviceError) in
-        var reads: [Storage] = []
-        for input in node.inputs { reads.append(try lowering.read(input, .dense)) }
-        if !op.hasMask { reads.append(reads[0]) }
-        lowering.run(call, reads, lowering.write(node.outputs[0], .dense))
+    addOffers(Attention.self) { op, context throws(DeviceError) in
+      try context.requireFloats(Array(context.inputs[..<(op.hasMask ? 4 : 3)]))
+      let rows = AttentionRows(op, context).map { rows in
+        KernelOffer(context.attention(context.target.dispatch(rows.kernel)), AttentionRows.implementation)
       }
+      do throws(DeviceError) {
+        guard op.isPlain else { throw context.unsupported("lengths or shared heads for so many queries or elements") }
+        let plan = try AttentionPlan(op, context)
+        // Invocations without a query of their own are idle.
+        let idle = rows == nil ? 0 : 8 * Double(op.scores.count) * Double(op.width + op.valueWidth)
+        let plain = KernelOffer(context.attention(context.target.attention(plan)), extraCost: idle)
+        return (rows.map { [$0] } ?? []) + [plain]
+      } catch {
+        guard let rows else { throw error }
+        return [rows]
+      }
+    }
+  }
+}
+
+extension KernelContext {
+  /// Returns a lowering to one kernel, which reads the queries in place of a mask that the node does not have.
+  fileprivate func attention(_ call: KernelDispatch<Target.Program>) -> NodeLowering<Target> {
+    let node = node
+    return NodeLowering { lowering throws(DeviceError) in
+      var reads: [Storage] = []
+      for input in node.inputs { reads.append(try lowering.read(input, .dense)) }
+      if reads.count == 3 { reads.append(reads[0]) }
+      lowering.run(call, reads, lowering.write(node.outputs[0], .dense))
     }
   }
 }

@@ -25,6 +25,7 @@ func kernelTable<Target: GPUTarget>(of target: Target.Type) -> GPUKernelTable<Ta
   table.addLocalResponseNormalization()
   table.addMatMul()
   table.addMatMulInteger()
+  table.addNormalizedLinear()
   table.addPad()
   table.addPool()
   table.addQuantize()
@@ -40,5 +41,6 @@ func kernelTable<Target: GPUTarget>(of target: Target.Type) -> GPUKernelTable<Ta
   table.addTopK()
   table.addTranspose()
   table.addUnary()
+  table.addUpdateCache()
   return table
 }
