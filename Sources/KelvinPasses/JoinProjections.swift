@@ -1,8 +1,8 @@
 package import KelvinGraph
 
 /// Joins the linear layers that compute queries, keys and values of an attention from one tensor. Their results become
-/// adjacent columns of one tensor, which `Attention` reads with strides. The rows are thus read and packed only once,
-/// and no node splits the result.
+/// adjacent columns of one tensor, which `Attention` and `UpdateCache` read with strides. The rows are thus read and
+/// packed only once, and no node splits the result.
 package struct JoinProjections: Pass {
   package static let name = "join projections"
 
@@ -11,35 +11,44 @@ package struct JoinProjections: Pass {
   package func run(_ graph: Graph) throws(GraphError) -> PassResult {
     var edits = GraphEdits(Self.self, graph)
     for index in graph.nodes.indices {
-      guard let node = edits.node(index), let attention = node.op as? Attention else { continue }
-      var projections: [Projection] = []
-      for operand in 0..<3 {
-        guard let projection = Projection(of: operand, attention, node, edits) else { continue }
-        projections.append(projection)
+      guard let node = edits.node(index), node.op is Attention else { continue }
+      var readers = [index]
+      // Keys and values may reach the attention through its caches.
+      if let update = edits.producer(of: node.inputs[1]), edits.node(update)?.op is UpdateCache {
+        readers.append(update)
+      }
+      let projections = readers.flatMap { reader in
+        let operands = (edits.node(reader)?.op as? any StridedReader)?.operands ?? 0..<0
+        return operands.compactMap { Projection(of: $0, in: reader, edits) }
       }
       // Self-attention has three projections of one source, cross-attention keys and values.
       for source in Set(projections.map(\.source)).sorted(by: { $0.index < $1.index }) {
         let joined = projections.filter { $0.source == source }
         guard joined.count > 1 else { continue }
-        try join(joined, into: index, &edits)
+        try join(joined, &edits)
       }
     }
     return edits.finish()
   }
 
-  private func join(_ parts: [Projection], into index: Int, _ edits: inout GraphEdits) throws(GraphError) {
+  private func join(_ parts: [Projection], _ edits: inout GraphEdits) throws(GraphError) {
     let parts = parts.sorted { $0.index < $1.index }
-    guard var node = edits.node(index), var attention = node.op as? Attention else { return }
     let first = parts[0].linear
     let rows = edits.type(first.outputs[0])
     let widths = parts.map(\.width)
     let width = widths.reduce(0, +)
     let type = TensorType(rows.scalar, Shape(rows.shape.dimensions.dropLast() + [width]))
-    var column = 0
+    var columns: [Int] = []
+    var nodes: [Int: Node] = [:]
     for part in parts {
-      guard let view = part.view(in: attention)?.moved(toRowsOf: width, column: column) else { return }
-      attention[view: part.operand] = view
-      column += part.width
+      let column = (columns.last ?? 0) + (columns.isEmpty ? 0 : parts[columns.count - 1].width)
+      columns.append(column)
+      guard var node = nodes[part.reader] ?? edits.node(part.reader), var op = node.op as? any StridedReader,
+        let view = RowView(op[view: part.operand], op.sizes(of: part.operand), width: part.width)
+      else { return }
+      op[view: part.operand] = view.moved(toRowsOf: width, column: column)
+      node.op = op
+      nodes[part.reader] = node
     }
 
     let hasBias = parts.contains { $0.bias != nil }
@@ -60,16 +69,21 @@ package struct JoinProjections: Pass {
         origins: origins))
     for part in parts.dropFirst() { edits.remove(part.index) }
 
-    for part in parts { node.inputs[part.operand] = output }
-    node.op = attention
-    node.body?.takeApart(type, at: parts.map(\.operand), widths)
-    edits.rewrite(index, node)
+    for (reader, node) in nodes.sorted(by: { $0.key < $1.key }) {
+      var node = node
+      let own = zip(parts, columns).filter { $0.0.reader == reader }
+      for (part, _) in own { node.inputs[part.operand] = output }
+      node.body?.takeApart(type, own.map { ($0.0.operand, $0.1, $0.0.width) })
+      edits.rewrite(reader, node)
+    }
     edits.note(origins, "the projections of one tensor for attention are one product")
   }
 }
 
-/// A linear layer whose result is only an operand of an attention.
+/// A linear layer whose result is only an operand of an attention, or of the update of its caches.
 private struct Projection {
+  /// The index of the node that reads the result, and its operand.
+  let reader: Int
   let operand: Int
   /// The layer's index in the graph.
   let index: Int
@@ -80,7 +94,8 @@ private struct Projection {
   /// The number of columns of its result.
   var width: Int { weights.type.shape[0] }
 
-  init?(of operand: Int, _ attention: Attention, _ node: Node, _ edits: GraphEdits) {
+  init?(of operand: Int, in reader: Int, _ edits: GraphEdits) {
+    guard let node = edits.node(reader) else { return nil }
     let value = node.inputs[operand]
     // A tensor that holds several operands is joined already.
     guard node.inputs.filter({ $0 == value }).count == 1, edits.onlyConsumer(of: value) != nil,
@@ -95,15 +110,11 @@ private struct Projection {
     } else {
       bias = nil
     }
+    self.reader = reader
     self.operand = operand
     self.index = index
     self.linear = linear
     self.weights = weights
-  }
-
-  /// Returns the view of the operand in the rows of the layer's result.
-  func view(in attention: Attention) -> RowView? {
-    RowView(attention[view: operand], attention.sizes(of: operand), width: width)
   }
 }
 
@@ -133,7 +144,18 @@ private struct RowView {
   }
 }
 
-extension Attention {
+/// An operator that reads operands as views: offsets and four strides.
+private protocol StridedReader: Operator {
+  /// The inputs that it reads as views.
+  var operands: Range<Int> { get }
+  subscript(view operand: Int) -> [Int] { get set }
+  /// Returns the numbers of batches, heads, rows and elements of an operand.
+  func sizes(of operand: Int) -> [Int]
+}
+
+extension Attention: StridedReader {
+  fileprivate var operands: Range<Int> { 0..<3 }
+
   fileprivate subscript(view operand: Int) -> [Int] {
     get { [query, key, value][operand] }
     set {
@@ -145,28 +167,38 @@ extension Attention {
     }
   }
 
-  /// Returns the numbers of batches, heads, rows and elements of an operand.
   fileprivate func sizes(of operand: Int) -> [Int] {
-    [batch, heads, operand == 0 ? queries : keys, operand == 2 ? valueWidth : width]
+    [batch, operand == 0 ? heads : keyHeads, operand == 0 ? queries : keys, operand == 2 ? valueWidth : width]
   }
 }
 
+extension UpdateCache: StridedReader {
+  fileprivate var operands: Range<Int> { 2..<4 }
+
+  fileprivate subscript(view operand: Int) -> [Int] {
+    get { operand == 2 ? key : value }
+    set { if operand == 2 { key = newValue } else { value = newValue } }
+  }
+
+  fileprivate func sizes(of operand: Int) -> [Int] { [batch, heads, rows, operand == 2 ? width : valueWidth] }
+}
+
 extension Graph {
-  /// Replaces these inputs of a body, each a separate tensor, by columns of one joined tensor.
-  fileprivate mutating func takeApart(_ type: TensorType, at places: [Int], _ widths: [Int]) {
+  /// Replaces inputs of a body, each a separate tensor, by columns of one joined tensor.
+  ///
+  /// - Parameter parts: the input, its first column and its number of columns.
+  fileprivate mutating func takeApart(_ type: TensorType, _ parts: [(place: Int, column: Int, width: Int)]) {
     let rank = type.shape.rank
-    let joined = places.map { addValue(Value(name: "joined\($0)", type: type)) }
+    let joined = parts.map { addValue(Value(name: "joined\($0.place)", type: type)) }
     var slices: [Node] = []
-    var column = 0
-    for (place, width) in zip(places, widths) {
+    for (place, column, width) in parts {
       var (starts, counts) = ([Int](repeating: 0, count: rank), type.shape.dimensions)
       (starts[rank - 1], counts[rank - 1]) = (column, width)
       let slice = Slice(starts: starts, counts: counts, steps: counts.map { _ in 1 })
       slices.append(
         Node(name: "part\(place)", op: slice, inputs: [joined[0]], outputs: [inputs[place]], origins: []))
-      column += width
     }
-    for (place, value) in zip(places, joined) { inputs[place] = value }
+    for (part, value) in zip(parts, joined) { inputs[part.place] = value }
     nodes = slices + nodes
   }
 }

@@ -24,7 +24,9 @@ package struct Pipeline: Sendable {
       FoldBias(),
       FuseEpilogue(),
       RecognizeAttention(),
+      RecognizeCacheUpdates(),
       JoinProjections(),
+      FuseNormalization(),
       RemoveUnusedNodes(),
       RemoveUnusedCaptures(),
     ])
