@@ -266,7 +266,8 @@ let package = Package(
       "KelvinOpenCLTests", "KelvinBasics", "KelvinOpenCL", "KelvinReference", "KelvinGraph", "KelvinDevices",
       "KelvinConformance", "ConformanceChecks", "TestSupport"),
     test(
-      "FaultTests", "CFaultyDrivers", "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinImages", "KelvinDevices",
+      "FaultTests", "CFaultyDrivers", "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinPasses", "KelvinImages",
+      "KelvinDevices",
       "KelvinConformance", "ConformanceChecks",
       "KelvinReference", "KelvinCPU", "KelvinVulkan", "KelvinOpenCL", "KelvinPlanning", "KelvinMeasurements",
       "KelvinRuntime", "KelvinFeatures", "KelvinEngine", "TestSupport"

@@ -49,6 +49,7 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
       matmulInteger,
       nonMaximumSuppression,
       nonZero,
+      normalizedLinear,
       overlapAdd,
       pad,
       pool,
@@ -69,6 +70,7 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
       transpose,
       unary,
       unique,
+      updateCache,
     ].flatMap { $0 }
 }
 

@@ -19,7 +19,9 @@ extension PassExample {
     "fold-bias": foldBias,
     "fuse-epilogue": fuseEpilogue,
     "recognize-attention": recognizeAttention,
+    "recognize-cache-updates": recognizeCacheUpdates,
     "join-projections": joinProjections,
+    "fuse-normalization": fuseNormalization,
     "remove-unused-nodes": removeUnusedNodes,
     "remove-unused-captures": removeUnusedCaptures,
   ]
@@ -262,6 +264,44 @@ extension PassExample {
     let cross = try example.add(
       "cross", attention(keys: 3), crossed, projection("crossed.key", y, 8), projection("crossed.value", y, 6))
     return try example.returning(cross, example.add("relu", Unary(.relu), crossed))
+  }
+
+  /// Keys and values of two batches, written at a position of each, and a third cache that no attention reads.
+  @Sendable private static func recognizeCacheUpdates() throws -> PassExample {
+    var example = ExampleBuilder()
+    let query = try example.input("query", [2, 3, 8])
+    let rows = try example.input("rows", [2, 3, 4])
+    let lengths = try example.input("lengths", [2], .int32, 1...4)
+    let wide = try example.add("wide", Cast(.int64), try example.add("held", Reshape([2, 1]), lengths))
+    let first = try example.add("first", Binary(.add), wide, example.number("start", -1, .int64))
+    let steps = example.range("steps", 3)
+    let places = try example.add(
+      "column", Reshape([2, 1, 3, 1]), try example.add("places", Binary(.add), steps, first))
+    var caches: [ValueID] = []
+    for name in ["keys", "values", "others"] {
+      let cache = try example.input(name, [2, 1, 9, 4])
+      let new = try example.add("\(name).new", Reshape([2, 1, 3, 4]), rows)
+      let indices = try example.add("\(name).places", Expand([2, 1, 3, 4]), places)
+      caches.append(try example.add("\(name).written", ScatterElements(axis: 2), cache, indices, new))
+    }
+    let attention = Attention(
+      batch: 2, heads: 2, queries: 3, keys: 9, width: 4, valueWidth: 4, scale: 0.5, sharing: 2,
+      query: [0, 24, 4, 8, 1], key: [0, 36, 0, 4, 1], value: [0, 36, 0, 4, 1], shape: [2, 3, 8], result: [24, 4, 8])
+    let result = try example.add("attention", attention, query, caches[0], caches[1])
+    return try example.returning(result, caches[0], caches[2])
+  }
+
+  /// A normalization of one row before a linear layer, and one whose result is also read elsewhere.
+  @Sendable private static func fuseNormalization() throws -> PassExample {
+    var example = ExampleBuilder()
+    let x = try example.input("x", [1, 6])
+    let norm = LayerNormalization(axis: 1, epsilon: 1e-5)
+    let normed = try example.add("normed", norm, x, example.weight("scale", [6]), example.weight("shift", [6]))
+    let linear = try example.add(
+      "linear", Linear(epilogue: .bias), normed, example.weight("weights", [4, 6]), example.weight("bias", [4]))
+    let shared = try example.add("shared", norm, x)
+    let other = try example.add("other", Linear(), shared, example.weight("others", [3, 6]))
+    return try example.returning(linear, other, shared)
   }
 
   /// Two nodes that only each other read.

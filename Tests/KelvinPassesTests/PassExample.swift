@@ -17,8 +17,10 @@ struct ExampleBuilder {
   private var random = SeededGenerator(seed: 17)
   private var inputs: [Tensor] = []
 
-  mutating func input(_ name: String, _ shape: Shape, _ scalar: ScalarType = .float32) throws -> ValueID {
-    let range: ClosedRange<Float> = scalar.isFloatingPoint ? -2...2 : 0...255
+  mutating func input(
+    _ name: String, _ shape: Shape, _ scalar: ScalarType = .float32, _ range: ClosedRange<Float>? = nil
+  ) throws -> ValueID {
+    let range = range ?? (scalar.isFloatingPoint ? -2...2 : 0...255)
     inputs.append(.random(scalar, shape, range, &random))
     return try builder.input(name, TensorType(scalar, shape))
   }
@@ -29,6 +31,11 @@ struct ExampleBuilder {
 
   mutating func integers(_ name: String, _ scalar: ScalarType, _ shape: Shape, _ range: ClosedRange<Float>) -> ValueID {
     builder.constant(name, Tensor.random(scalar, shape, range, &random))
+  }
+
+  /// The numbers from 0 on, `[1, count]`.
+  mutating func range(_ name: String, _ count: Int) -> ValueID {
+    builder.constant(name, Tensor((0..<count).map(Int64.init), [1, count]))
   }
 
   mutating func number(_ name: String, _ value: Double, _ scalar: ScalarType = .float32) -> ValueID {

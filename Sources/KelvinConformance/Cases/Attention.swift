@@ -58,5 +58,36 @@ extension ConformanceCase {
           query: [0, 1, 144, 2, 18], key: [0, 320, 0, 8, 1], value: [0, 2000, 0, 1, 40], shape: [2, 9, 2, 50],
           result: [900, 50, 100]), .input([2, 8, 9, 2]), .input([2, 1, 40, 8]), .input([2, 1, 50, 40]),
         .input([2, 9, 40])),
-    ]
+    ] + keysOfLengths
+      + [
+        node(
+          "heads of keys shared",
+          Attention(
+            batch: 1, heads: 6, queries: 1, keys: 17, width: 5, valueWidth: 9, scale: 0.4, hasMask: true, sharing: 3,
+            query: [0, 0, 5, 30, 1], key: [0, 0, 85, 5, 1], value: [0, 0, 9, 18, 1], shape: [1, 54],
+            result: [0, 9, 54]), .input([6, 5]), .input([2, 17, 5]), .input([17, 2, 9]), .input([6, 1, 17]))
+      ]
+
+  /// One query and several, with few keys and many, whose lengths leave all, some or none of them.
+  private static let keysOfLengths: [ConformanceCase] = [1, 5].flatMap { queries in
+    [1, 17, 900].flatMap { keys in
+      [0, 3].flatMap { window in
+        [ScalarType.float32, .float16].map { scalar in
+          let (width, heads) = (12, 3)
+          let index: ScalarType = window == 0 ? .int32 : .int64
+          let lengths = Tensor(TensorType(index, [2, 1]), rounding: [Double(keys - 1), Double(keys / 2 - 6)])
+          return node(
+            "by length, \(queries) of \(keys)\(window > 0 ? " in a window" : "")",
+            Attention(
+              batch: 2, heads: heads, queries: queries, keys: keys, width: width, valueWidth: width, scale: 0.3,
+              hasLengths: true, lastKey: 1 - queries, window: window,
+              query: [0, queries * heads * width, width, heads * width, 1],
+              key: [0, heads * keys * width, keys * width, width, 1],
+              value: [0, heads * keys * width, keys * width, width, 1], shape: [2, queries, heads * width],
+              result: [queries * heads * width, width, heads * width]), .input([2, queries, heads * width]),
+            .input([2, heads, keys, width]), .input([2, heads, keys, width]), .exactly(lengths), scalar: scalar)
+        }
+      }
+    }
+  }
 }
