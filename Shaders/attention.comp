@@ -21,6 +21,7 @@ layout(constant_id = 9) const int ROW_RESULTS = 64;    // of values
 
 layout(push_constant) uniform Parameters {
   int planes, heads;   // of all batches; of one
+  int sharing;         // heads of queries to one of keys
   int queries, keys;
   // Offset of each operand, then its strides from batch to batch, from head to head and from row to row.
   int queryPlace[4], keyPlace[4], valuePlace[4];
@@ -89,8 +90,9 @@ void main() {
     total[i] = 0.0;
     [[unroll]] for (int d = 0; d < VALUES; d++) sum[i * VALUES + d] = vec4(0);
   }
-  int keyAt = keyPlace[0] + batch * keyPlace[1] + head * keyPlace[2];
-  int valueAt = valuePlace[0] + batch * valuePlace[1] + head * valuePlace[2];
+  int keyHead = head / sharing;
+  int keyAt = keyPlace[0] + batch * keyPlace[1] + keyHead * keyPlace[2];
+  int valueAt = valuePlace[0] + batch * valuePlace[1] + keyHead * valuePlace[2];
 
   for (int start = 0; start < keys; start += KEYS) {
     float score[QUERIES * KEYS];

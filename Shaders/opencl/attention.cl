@@ -9,7 +9,7 @@
 // Strides from batch to batch, head to head, row to row and element to element; the mask's last stride is to the next
 // key.
 typedef struct {
-  int queries, keys;
+  int sharing, queries, keys;   // `sharing` heads of queries read one head of keys
   int query[5], key[5], value[5];   // each begins at its first number
   int result[3], mask[4];
   int hasMask;
@@ -25,8 +25,8 @@ KERNEL void attention(BUFFER(query), BUFFER(key), BUFFER(value), BUFFER(mask), B
   const int first = get_global_id(0) * LANES, head = get_global_id(1), batch = get_global_id(2);
   if (first >= s.queries) return;
   query += s.query[0] + (size_t)batch * s.query[1] + (size_t)head * s.query[2];
-  key += s.key[0] + (size_t)batch * s.key[1] + (size_t)head * s.key[2];
-  value += s.value[0] + (size_t)batch * s.value[1] + (size_t)head * s.value[2];
+  key += s.key[0] + (size_t)batch * s.key[1] + (size_t)(head / s.sharing) * s.key[2];
+  value += s.value[0] + (size_t)batch * s.value[1] + (size_t)(head / s.sharing) * s.value[2];
   mask += (size_t)batch * s.mask[0] + (size_t)head * s.mask[1];
 
   float lanes[LANES];

@@ -177,7 +177,7 @@ static void CK_NAME(ck_f32_attention)(const void *args, size_t begin, size_t end
     }
     size_t source = batch * (a->heads / a->sharing) + head / a->sharing;
     size_t start = attention_seen(a, batch, first).begin, stop = attention_seen(a, batch, last - 1).end;
-    /* What the queries of the chunk see, as all the keys. */
+    /* The same attention to the keys that queries of the chunk see. */
     ck_attention_args own = *a;
     own.keys = stop - start;
     if (!own.keys) {

@@ -19,7 +19,7 @@ struct AttentionRows {
   ///   large.
   init?<Target>(_ op: Attention, _ context: KernelContext<Target>) {
     guard let group = context.target.lineGroup, !(op.hasMask && op.hasLengths),
-      op.queries <= (op.isPlain ? Self.mostQueries : Self.mostQueriesWithLengths),
+      op.queries <= (op.hasLengths ? Self.mostQueriesWithLengths : Self.mostQueries),
       op.valueWidth <= Self.mostTurns * group,
       context.fault(ofIterations: (op.keys / group + 1) * (op.width + group + 16)) == nil
     else { return nil }
@@ -47,9 +47,4 @@ struct AttentionRows {
       "attention_row", constants: constants + [("MASKED", op.hasMask ? 1 : 0)],
       reads: [.floats, .floats, .floats, .floats], parameters.followed(by: mask), groups: planes * op.queries)
   }
-}
-
-extension Attention {
-  /// Whether every query sees all keys of a head of its own, but for a mask.
-  var isPlain: Bool { !hasLengths && sharing == 1 }
 }

@@ -35,9 +35,11 @@ struct AttentionOperand {
 
   /// Traces movements and multiplications back as long as their combination is a single view. The number of traced
   /// nodes is limited, because each is visited once for every node after it.
-  init(_ value: ValueID, _ edits: GraphEdits) {
+  ///
+  /// - Parameter mayRepeat: whether a repetition of each head is traced, too.
+  init(_ value: ValueID, mayRepeat: Bool = false, _ edits: GraphEdits) {
     base = value
-    if let repeated = edits.repetition(value) {
+    if mayRepeat, let repeated = edits.repetition(value) {
       (base, nodes, repeats) = (repeated.source, repeated.nodes, repeated.count)
       repetition = repeated.nodes.reversed().compactMap { edits.node($0)?.op }
     }
@@ -144,9 +146,13 @@ private struct AttentionMatch {
     else { return nil }
     nodes.append(last)
     var query = AttentionOperand(product.node.inputs[0], edits)
-    var key = AttentionOperand(product.node.inputs[1], edits)
-    var value = AttentionOperand(weighted.inputs[1], edits)
-    guard value.scale == 1, query.repeats == 1, key.repeats == value.repeats, query.bringToFourAxes(exchangesLast: product.op.transposesX),
+    var key = AttentionOperand(product.node.inputs[1], mayRepeat: product.op.transposesY, edits)
+    var value = AttentionOperand(weighted.inputs[1], mayRepeat: !values.transposesY, edits)
+    if key.repeats != value.repeats {
+      key = AttentionOperand(product.node.inputs[1], edits)
+      value = AttentionOperand(weighted.inputs[1], edits)
+    }
+    guard value.scale == 1, query.bringToFourAxes(exchangesLast: product.op.transposesX),
       key.bringToFourAxes(exchangesLast: !product.op.transposesY),
       value.bringToFourAxes(exchangesLast: values.transposesY)
     else { return nil }

@@ -48,7 +48,8 @@ enum Reach: Int, Comparable {
 extension Operator {
   var reach: Reach {
     switch self {
-    case is MatMul, is LayerNormalization, is NormalizedLinear, is LocalResponseNormalization, is RotaryEmbedding: .squares
+    case is MatMul, is LayerNormalization, is NormalizedLinear, is LocalResponseNormalization, is RotaryEmbedding:
+      .squares
     // Scores of attention and gates of recurrences pass through exponentials, where large numbers lose all
     // differences.
     case is Attention, is Recurrence: .exponents

@@ -116,3 +116,4 @@ void check_arg_reduce(const ck_kernels *k);
 void check_gather(const ck_kernels *k);
 void check_gather_elements(const ck_kernels *k);
 void check_scatter_elements(const ck_kernels *k);
+void check_update_cache(const ck_kernels *k);

@@ -60,6 +60,7 @@ static const struct family families[] = {
   PLAIN(gather, 40),
   PLAIN(gather_elements, 60),
   PLAIN(scatter_elements, 60),
+  PLAIN(update_cache, 60),
 };
 
 static ck_run kernel_of(const struct family *f, const ck_kernels *k) {

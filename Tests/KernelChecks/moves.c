@@ -253,3 +253,36 @@ void check_scatter_elements(const ck_kernels *k) {
   for (size_t i = 0; i < e.whole.count; i++)
     expect_integer(i, s.type == ck_int8 ? (int8_t)expected[i] : expected[i], number(s.type, s.y, i));
 }
+
+void check_update_cache(const ck_kernels *k) {
+  (void)k;
+  size_t batch = between(1, 2), step = one_in(3) ? 2 : 1;
+  ck_update_cache_args c = {
+    .heads = between(1, 3), .count = between(1, 4), .length = PICK(4, 5, 9), .width = PICK(1, 3, 8, 17),
+    .are_wide = one_in(2), .first = (int64_t)between(0, 8) - 4};
+  int64_t wide[2];
+  int32_t narrow[2];
+  for (size_t i = 0; i < 2; i++) wide[i] = narrow[i] = one_in(8) ? INT32_MAX : (int32_t)between(0, 12) - 3;
+  c.lengths = c.are_wide ? (const void *)wide : narrow;
+  c.strides[3] = step;
+  c.strides[1] = c.width * step;
+  c.strides[2] = c.heads * c.strides[1];
+  c.strides[0] = c.count * c.strides[2];
+  c.rows = reals(batch * c.strides[0], -1, 1);
+  size_t size = batch * c.heads * c.length * c.width;
+  float *cache = numbers(ck_float32, size);
+  double *expected = memory(size * sizeof *expected);
+  for (size_t i = 0; i < size; i++) expected[i] = (double)cache[i];
+  for (size_t b = 0; b < batch; b++)
+    for (size_t h = 0; h < c.heads; h++)
+      for (size_t row = 0; row < c.count; row++) {
+        int64_t place = wide[b] + c.first + (int64_t)row;
+        if (place < 0 || place >= (int64_t)c.length) continue;
+        for (size_t i = 0; i < c.width; i++)
+          expected[((b * c.heads + h) * c.length + (size_t)place) * c.width + i] =
+            (double)c.rows[b * c.strides[0] + h * c.strides[1] + row * c.strides[2] + i * step];
+      }
+  c.cache = cache;
+  run_all(ck_update_cache_run, &c, batch * c.heads * c.count, 0);
+  for (size_t i = 0; i < size; i++) expect_real(i, expected[i], 0, cache[i]);
+}

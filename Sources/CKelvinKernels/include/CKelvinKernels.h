@@ -18,3 +18,4 @@
 #include "ck_scatter.h"
 #include "ck_top_k.h"
 #include "ck_unique.h"
+#include "ck_update_cache.h"

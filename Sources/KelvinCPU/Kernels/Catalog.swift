@@ -47,5 +47,6 @@ let cpuKernels: KernelTable<CPUContext, CPUKernel> = {
   table.addTranspose()
   table.addUnary()
   table.addUnique()
+  table.addUpdateCache()
   return table
 }()

@@ -59,14 +59,14 @@ extension ConformanceCase {
           result: [900, 50, 100]), .input([2, 8, 9, 2]), .input([2, 1, 40, 8]), .input([2, 1, 50, 40]),
         .input([2, 9, 40])),
     ] + keysOfLengths
-      + [
-        node(
-          "heads of keys shared",
-          Attention(
-            batch: 1, heads: 6, queries: 1, keys: 17, width: 5, valueWidth: 9, scale: 0.4, hasMask: true, sharing: 3,
-            query: [0, 0, 5, 30, 1], key: [0, 0, 85, 5, 1], value: [0, 0, 9, 18, 1], shape: [1, 54],
-            result: [0, 9, 54]), .input([6, 5]), .input([2, 17, 5]), .input([17, 2, 9]), .input([6, 1, 17]))
-      ]
+    + [
+      node(
+        "heads of keys shared",
+        Attention(
+          batch: 1, heads: 6, queries: 1, keys: 17, width: 5, valueWidth: 9, scale: 0.4, hasMask: true, sharing: 3,
+          query: [0, 0, 5, 30, 1], key: [0, 0, 85, 5, 1], value: [0, 0, 9, 18, 1], shape: [1, 54],
+          result: [0, 9, 54]), .input([6, 5]), .input([2, 17, 5]), .input([17, 2, 9]), .input([6, 1, 17]))
+    ]
 
   /// One query and several, with few keys and many, whose lengths leave all, some or none of them.
   private static let keysOfLengths: [ConformanceCase] = [1, 5].flatMap { queries in

@@ -17,6 +17,10 @@ extension ConformanceCase {
         "by the mean square",
         NormalizedLinear(epsilon: 1e-6, isCentered: false, parameters: 1), .input([2, 32]), .weight([70, 32]),
         .weight([32]), scalar: scalar),
+      // Local memory does not hold the row.
+      node(
+        "of a long row", NormalizedLinear(epsilon: 1e-5, parameters: 1), .input([1, 4100]), .weight([5, 4100]),
+        .weight([4100]), scalar: scalar),
       node(
         "of short vectors", NormalizedLinear(epsilon: 1e-5, parameters: 0, epilogue: .bias), .input([1, 7]),
         .weight([4, 7]), .weight([4]), scalar: scalar),

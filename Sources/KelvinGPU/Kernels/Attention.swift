@@ -64,7 +64,7 @@ extension KernelTable {
         KernelOffer(context.attention(context.target.dispatch(rows.kernel)), AttentionRows.implementation)
       }
       do throws(DeviceError) {
-        guard op.isPlain else { throw context.unsupported("lengths or shared heads for so many queries or elements") }
+        guard !op.hasLengths else { throw context.unsupported("lengths for so many queries or elements") }
         let plan = try AttentionPlan(op, context)
         // Invocations without a query of their own are idle.
         let idle = rows == nil ? 0 : 8 * Double(op.scores.count) * Double(op.width + op.valueWidth)

@@ -1,6 +1,9 @@
 internal import KelvinDevices
 internal import KelvinGraph
 
+/// The floats that fit the local memory of every device, 16 KiB.
+private let mostKept = 4096
+
 extension KernelTable {
   mutating func addNormalizedLinear<Target>() where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
     add(NormalizedLinear.self) { op, context throws(DeviceError) in
@@ -16,17 +19,21 @@ extension KernelTable {
         throw context.unsupported(fault)
       }
       let columns = product.columns(ofGroup: group, rowTile: 1)
+      let turns = product.depth <= mostKept - group ? (product.depth + group - 1) / group : 0
       return NodeLowering { lowering throws(DeviceError) in
-        try lowering.runNormalizedLinear(op, product, columns: columns)
+        try lowering.runNormalizedLinear(op, product, columns: columns, turns: turns)
       }
     }
   }
 }
 
 extension Lowering {
-  /// - Parameter columns: the columns of a group.
-  fileprivate func runNormalizedLinear(_ op: NormalizedLinear, _ product: RowProduct, columns: Int) throws(DeviceError)
-  {
+  /// - Parameters:
+  ///   - columns: the columns of a group.
+  ///   - turns: the turns of a group over the row, to keep it in local memory; 0 if it does not fit.
+  fileprivate func runNormalizedLinear(
+    _ op: NormalizedLinear, _ product: RowProduct, columns: Int, turns: Int
+  ) throws(DeviceError) {
     let x = try read(node.inputs[0], .dense)
     let weights = try rowWeights(of: 1, depth: product.depth, columns: product.columns)
     let parameters = try normalizationParameters(op, product)
@@ -36,7 +43,7 @@ extension Lowering {
       "normalized_linear",
       constants: [
         ("RESIDUAL", residual == nil ? 0 : 1), ("ACTIVATION", Int(fused?.code ?? UnaryFunction.noneCode)),
-        ("CENTERED", op.isCentered ? 1 : 0),
+        ("CENTERED", op.isCentered ? 1 : 0), ("TURNS", turns),
       ], reads: [.floats, .packed, .floats, .floats],
       Parameters(product.rows, product.depth, product.columns, columns)
         .floats(op.epsilon, fused?.a ?? 0, fused?.b ?? 0),

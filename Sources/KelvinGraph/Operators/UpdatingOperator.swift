@@ -1,6 +1,6 @@
 /// An operator whose first outputs are copies of its first inputs in which some elements are replaced.
 ///
-/// Such an output may have the memory of its input: kernels read the input only in order to copy it.
+/// An output of these may have the memory of its input: kernels read the input only in order to copy it.
 package protocol UpdatingOperator: Operator {
   /// The number of these inputs.
   var updatedCount: Int { get }

@@ -11,7 +11,7 @@ extension OpenCLTarget {
       KernelName(
         program: "attention", defines: ["WIDTH=\(op.width)", "VALUES=\(op.valueWidth)"], function: "attention"),
       Parameters(
-        [op.queries, op.keys] + op.query + op.key + op.value + op.result + plan.mask + [op.hasMask ? 1 : 0]
+        [op.sharing, op.queries, op.keys] + op.query + op.key + op.value + op.result + plan.mask + [op.hasMask ? 1 : 0]
       ).floats(op.scale), items: pieces(op.queries, of: lanes), op.heads, op.batch)
   }
 }

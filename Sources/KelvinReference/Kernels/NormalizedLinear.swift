@@ -9,6 +9,7 @@ extension ReferenceTable {
       let scale = op.parameters > 0 ? inputs.values[2] : nil
       let shift = op.parameters > 1 ? inputs.values[3] : nil
       let bias = op.epilogue.hasBias ? inputs.values[2 + op.parameters] : nil
+      let residual = op.epilogue.addsResidual ? inputs.values[inputs.values.count - 1] : nil
       var result: [Double] = []
       for start in stride(from: 0, to: x.count, by: max(depth, 1)) {
         let row = x[start..<start + depth]
@@ -20,7 +21,8 @@ extension ReferenceTable {
         }
         for column in 0..<columns {
           let products = (0..<depth).map { normalized[$0] * weights[column * depth + $0] }
-          result.append(products.reduce(bias?[column] ?? 0, +))
+          let sum = products.reduce(bias?[column] ?? 0, +) + (residual?[result.count] ?? 0)
+          result.append(op.epilogue.activation?.evaluate(sum) ?? sum)
         }
       }
       return [result]

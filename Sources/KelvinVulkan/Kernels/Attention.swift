@@ -30,7 +30,7 @@ extension VulkanTarget {
       specializationConstants: [
         traits.lanes, traits.attentionKeys, queries, (op.width + 3) / 4, (values + parts - 1) / parts,
         op.hasMask ? 1 : 0, parts, op.width, op.valueWidth,
-      ], Parameters([planes, op.heads, op.queries, op.keys] + views + plan.mask + steps).floats(op.scale),
+      ], Parameters([planes, op.heads, op.sharing, op.queries, op.keys] + views + plan.mask + steps).floats(op.scale),
       groups: [(op.queries + span - 1) / span, y, z])
   }
 }
