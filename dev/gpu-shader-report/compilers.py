@@ -22,7 +22,8 @@ SUBGROUPS = {
 THREADS = 1024
 
 # Kernels of products.
-PRODUCTS = ("convolution", "cooperative", "linear", "matmul", "attention", "product", "integer_product")
+PRODUCTS = ("convolution", "cooperative", "linear", "matmul", "attention", "product", "integer_product",
+            "normalized_linear")
 # Kernels whose second constant is the number of rows computed at a time.
 ROWS = ("linear",)
 # Kernels that load a whole tile before anything else.
@@ -194,7 +195,7 @@ class Kernel:
     @property
     def has_one_row(self):
         """Whether each weight is read for one multiply-add."""
-        return self.name.startswith(ROWS) and self.constants.split()[1:2] == ["1"]
+        return self.name.startswith("normalized_linear") or self.name.startswith(ROWS) and self.constants.split()[1:2] == ["1"]
 
     @property
     def is_plain(self):

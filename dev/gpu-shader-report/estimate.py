@@ -104,6 +104,17 @@ def linear(constants, grid, push, size, groups):
         weights * max(1, rows // tile) + groups * steps * slices * 16 * tile, weights, steps, 1 + 4 * tile, 0, 4 * tile)
 
 
+def normalized_linear(constants, grid, push, size, groups):
+    """Statistics of the row in each group, which keeps it in local memory if it fits, then the product."""
+    rows, depth, outputs, columns = push[:4]
+    slices = 64 // columns
+    steps, turns = -(-depth // (4 * slices)), -(-depth // 64)
+    weights = depth * outputs * size
+    return Work(
+        groups, groups * 64 * (steps * 8 + turns * 8), 2 * rows * depth * outputs,
+        weights * rows + groups * depth * 16, weights, steps + 3 * turns, 1, 0, 4)
+
+
 def depthwise(constants, grid, push, size, groups):
     taps, positions = constants.get(2, 3) * constants.get(3, 3), constants.get(8, 1) * constants.get(9, 2)
     _, planes, height, width, output_height, output_width = push[:6]
@@ -115,12 +126,28 @@ def depthwise(constants, grid, push, size, groups):
 
 def attention(constants, grid, push, size, groups):
     """A block of keys has three steps: scores, their largest, values."""
-    planes, _, queries, keys = push[:4]
+    planes, _, _, queries, keys = push[:5]
     block, width = constants.get(2, 8), constants.get(4, 16) + constants.get(5, 16)
     return Work(
         groups, groups * 64 * keys * width * 8, 8 * planes * queries * keys * width, groups * keys * width * 4 * size,
         planes * (queries + 2 * keys) * constants.get(4, 16) * 8 * size, -(-keys // block) * 3,
         constants.get(4, 16) / 3, block * width / 3, block * width * 4 / 3)
+
+
+def attention_row(constants, grid, push, size, groups, width=1):
+    """As many keys as a group has lanes at a time: their scores, an element of the row a step, and their values. All
+    keys count as seen."""
+    planes, _, sharing, queries, keys, columns = push[:6]
+    row, values, turns = (constants.get(width + place, 64) for place in range(3))
+    blocks, slices = -(-keys // 64), 64 // columns
+    steps = blocks * (row + 64 // slices * turns)
+    return Work(
+        groups, groups * 64 * steps * 2, 2 * planes * queries * keys * (row + values),
+        groups * keys * (row + values) * size, planes // sharing * keys * (row + values) * size, steps, 0.5, 0, 1)
+
+
+def attention_row_limited(constants, grid, push, size, groups):
+    return attention_row(constants, grid, push, size, groups, width=3)
 
 
 def matmul(constants, grid, push, size, groups):
@@ -170,7 +197,8 @@ def element_wise(constants, grid, push, size, groups):
 KERNELS = {
     "convolution": convolution, "linear": linear, "depthwise": depthwise, "attention": attention, "matmul": matmul,
     "cooperative": cooperative, "integer_product": integer_product, "integer_product_dot": integer_product,
-    "attention_scalars": attention, "winograd_input": winograd(32, 64), "winograd_output": winograd(20, 40)}
+    "attention_scalars": attention, "attention_row": attention_row, "attention_row_limited": attention_row_limited,
+    "normalized_linear": normalized_linear, "winograd_input": winograd(32, 64), "winograd_output": winograd(20, 40)}
 
 
 def work(dispatch):
