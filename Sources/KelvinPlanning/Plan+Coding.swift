@@ -82,6 +82,7 @@ extension Plan: Codable {
       bestSingleDevice: try fields["bestSingleDevice", or: nil], nodes: try fields["nodes"])
     parts = try fields["parts", or: []]
     holdsUpTo = try fields["holdsUpTo", or: nil]
+    mixture = try fields["mixture", or: nil]
   }
 
   package func encode(to encoder: any Encoder) throws {
@@ -90,7 +91,7 @@ extension Plan: Codable {
       "machine": subject.machine, "devices": subject.devices, "units": subject.units,
       "precision": subject.precision, "goal": goal, "predicted": predicted, "method": method, "gap": gap,
       "bestSingleDevice": JSONNull(bestSingleDevice), "nodes": nodes, "parts": parts.nonEmpty,
-      "holdsUpTo": holdsUpTo,
+      "holdsUpTo": holdsUpTo, "mixture": mixture,
     ]
     try document.encode(to: encoder)
   }

@@ -15,6 +15,8 @@ extension Plan {
     package var sampledValues: [String: [Double]]?
     /// The largest shapes for which the plan is valid; nil when shapes cannot vary or each size has its own plan.
     package var holdsUpTo: [String: [Int]]?
+    /// The plans between which predictions alternate; nil for one plan.
+    package var mixture: PlanMixture?
   }
 
   /// Returns the plan as the part of one graph among a function's.
@@ -29,9 +31,11 @@ extension Plan {
     plan.parts = [
       Part(
         name: name, graph: subject.graph, predicted: predicted, method: method, gap: gap,
-        bestSingleDevice: bestSingleDevice, sampledSizes: sizes, sampledValues: values, holdsUpTo: holdsUpTo)
+        bestSingleDevice: bestSingleDevice, sampledSizes: sizes, sampledValues: values, holdsUpTo: holdsUpTo,
+        mixture: mixture)
     ]
     plan.holdsUpTo = nil
+    plan.mixture = nil
     for index in plan.nodes.indices { plan.nodes[index].part = name }
     return plan
   }
@@ -67,10 +71,35 @@ extension Plan {
     plan.gap = part.gap
     plan.bestSingleDevice = part.bestSingleDevice
     plan.nodes = nodes.filter { $0.part == name }
+    plan.mixture = part.mixture
     plan.parts = [part]
     return plan
   }
 
-  /// The devices that run a node.
-  package var usedDevices: Set<String> { Set(nodes.map(\.device)) }
+  /// The devices that run a node, in any plan of a mixture.
+  package var usedDevices: Set<String> {
+    ([mixture] + parts.map(\.mixture)).reduce(into: Set(nodes.map(\.device))) { used, mixture in
+      if let mixture { used.formUnion(mixture.usedDevices) }
+    }
+  }
+
+  /// Returns the plan of one graph without the plans of its mixture that cannot be used. The others keep the proportion of
+  /// their shares. If the single plan cannot be used, the one with the largest share replaces it.
+  ///
+  /// - Parameter isUsable: receives a placement, by node.
+  /// - Returns: nil if the plan cannot be used, or if fewer than two plans of a mixture remain.
+  package func keeping(where isUsable: ([String: String]) -> Bool) -> Plan? {
+    guard let mixture else { return isUsable(placement) ? self : nil }
+    var plan = self
+    let kept = PlanMixture(
+      plans: mixture.keeping { isUsable($0.placement) }, singlePlanSeconds: mixture.singlePlanSeconds)
+    guard kept.plans.count > 1 else { return nil }
+    plan.mixture = kept
+    for index in plan.parts.indices { plan.parts[index].mixture = kept }
+    guard !isUsable(placement) else { return plan }
+    for index in plan.nodes.indices {
+      plan.nodes[index].device = kept.plans[0].placement[plan.nodes[index].name] ?? plan.nodes[index].device
+    }
+    return plan
+  }
 }

@@ -16,6 +16,10 @@ extension Plan {
       try check(part.predicted, "plan part '\(part.name)' predicted")
       try check(part.gap, "plan part '\(part.name)' gap")
     }
+    guard parts.count < 2 || mixture == nil else {
+      throw PlanningError(
+        .malformed, "plan mixture", "the plan has several parts", remedy: "give each part its own \"mixture\"")
+    }
     for (i, node) in nodes.enumerated() {
       guard parts.isEmpty || names[node.part] != nil else {
         throw PlanningError(
@@ -42,6 +46,52 @@ extension Plan {
             node: node.name)
         }
       }
+    }
+    try check(mixture, "plan mixture", places: nodes)
+    for part in parts {
+      try check(part.mixture, "plan part '\(part.name)' mixture", places: nodes.filter { $0.part == part.name })
+    }
+  }
+
+  /// Checks the plans between which predictions alternate.
+  ///
+  /// - Parameter nodes: the nodes that each plan must place.
+  private func check(_ mixture: PlanMixture?, _ subject: String, places nodes: [Node]) throws(PlanningError) {
+    guard let mixture else { return }
+    let count = mixture.plans.count
+    guard (2...PlanMixture.mostPlans).contains(count) else {
+      throw PlanningError(
+        .invalidNumber, "\(subject) plans", "\(count) plans, expected 2 to \(PlanMixture.mostPlans)",
+        remedy: "leave \"mixture\" out for one plan")
+    }
+    try check(mixture.singlePlanSeconds ?? 0, "\(subject) singlePlanSeconds")
+    let devices = Set(self.subject.devices.map(\.id))
+    let names = Set(nodes.map(\.name))
+    for (i, plan) in mixture.plans.enumerated() {
+      let subject = "\(subject) plans[\(i)]"
+      guard plan.share > 0, plan.share < 1 else {
+        throw PlanningError(.invalidNumber, "\(subject) share", "\(plan.share), expected above 0 and below 1")
+      }
+      if let missing = names.filter({ plan.placement[$0] == nil }).min() {
+        throw PlanningError(.missing, subject, "does not place node '\(missing)'", node: missing)
+      }
+      if let stranger = plan.placement.keys.filter({ !names.contains($0) }).min() {
+        throw PlanningError(
+          .unknown, subject, "places node '\(stranger)', which \"nodes\" does not list", node: stranger)
+      }
+      if !devices.isEmpty, let stranger = plan.placement.values.filter({ !devices.contains($0) }).min() {
+        throw PlanningError(
+          .unknown, subject, "no device of the plan is called '\(stranger)'",
+          remedy: "the devices are " + devices.sorted().joined(separator: ", "))
+      }
+      for transfer in plan.transfers {
+        try check(transfer.seconds, "\(subject) transfer of '\(transfer.value)'")
+        try check(Double(transfer.bytes), "\(subject) transfer of '\(transfer.value)' bytes")
+      }
+    }
+    let sum = mixture.plans.reduce(0) { $0 + $1.share }
+    guard abs(sum - 1) <= 1e-3 else {
+      throw PlanningError(.invalidNumber, "\(subject) plans", "the shares sum to \(sum), expected 1")
     }
   }
 

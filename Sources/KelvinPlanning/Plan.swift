@@ -4,7 +4,8 @@ import KelvinBasics
 /// A plan as a file: the document that `kelvin plan --json` prints, `plan --save` writes and `--plan` reads.
 ///
 /// A plan needs only `version` and, for every node, `name` and `device`. The other keys explain the plan or identify
-/// its model and machine. Users may edit the devices.
+/// its model and machine. Users may edit the devices. With a `mixture`, predictions alternate between its plans, and
+/// `nodes` is the best single plan, which also readers that know no mixtures run.
 package struct Plan: Hashable, Sendable {
   package static let currentVersion = 1
 
@@ -131,6 +132,8 @@ package struct Plan: Hashable, Sendable {
   /// The largest shape of each input for which the plan is valid, if the plan has no parts. Nil when shapes cannot vary
   /// or each shape has its own plan.
   package var holdsUpTo: [String: [Int]]?
+  /// The plans between which predictions alternate, if the plan has no parts; nil for one plan.
+  package var mixture: PlanMixture?
 
   package init(
     subject: Subject, goal: Goal, predicted: Double, method: PlanSolution.Method, gap: Double,
@@ -167,6 +170,7 @@ package struct Plan: Hashable, Sendable {
             return inside
           })
       })
+    mixture = explanation.solution.mixture
   }
 
   /// The device of each node by name, for a plan of one graph.

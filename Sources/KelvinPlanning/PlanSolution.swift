@@ -1,5 +1,3 @@
-import KelvinBasics
-
 /// A copy of a value from one device to another.
 package struct PlannedTransfer: Hashable, Sendable, Codable {
   package var value: String
@@ -36,29 +34,6 @@ package struct Bottleneck: Hashable, Sendable, Codable {
   package init(resource: String, seconds: Double) {
     self.resource = resource
     self.seconds = seconds
-  }
-}
-
-/// Plans between which the frames of a stream alternate, because together they reach a higher rate than any one of them.
-package struct PlanMixture: Hashable, Sendable, Codable {
-  package struct Share: Hashable, Sendable, Codable {
-    /// The share of the frames, above 0 and below 1; the shares of a mixture sum to 1.
-    package var share: Double
-    /// The device of each node, by id.
-    package var placement: [String: String]
-    package var transfers: [PlannedTransfer]
-  }
-
-  /// The plans by falling share.
-  package var plans: [Share]
-  /// The seconds of a frame if the best single plan served all frames.
-  package var singlePlanSeconds: Double
-
-  /// `2 plans share the frames, 67 % and 33 %; the best one alone would reach 12 frames/s`
-  package var text: String {
-    let shares = plans.map { HumanReadable.percent($0.share, decimals: 0) }.joined(separator: ", ")
-    return "\(plans.count) plans share the frames, \(shares); the best one alone would reach "
-      + HumanReadable.framesPerSecond(1 / singlePlanSeconds)
   }
 }
 

@@ -196,7 +196,6 @@ package struct PlanDocument: Encodable, Sendable {
       "predictionError": expectedError(solution), "objective": solution.objective, "lowerBound": solution.lowerBound,
       "bottleneck": solution.bottleneck,
       "joules": solution.joules, "framesPerSecond": solution.framesPerSecond, "limitedBy": solution.limitedBy,
-      "mixture": solution.mixture,
       "startSeconds": solution.startSeconds, "flips": solution.flips, "remark": solution.remark,
       "regrets": explanation.hasExactRegrets ? "exact" : "bounds", "envelope": budget, "trial": trial,
       "tried": ["here": measured != nil, "measured": measured] as JSONObject, "wouldRun": proven,

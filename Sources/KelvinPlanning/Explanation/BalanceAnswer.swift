@@ -53,11 +53,12 @@ struct BalanceAnswer {
   func explain(limit: Int) throws(PlanningError) -> GoalAnswer {
     let (best, found) = try solve()
     let scalar = LatencySearch(loads.weighted(by: found.weights), budget: budget / 4)
-    func other(_ placement: [Int], _ evaluation: Evaluation) -> PlanSolution {
-      let evaluation = evaluation.repriced(index, placement)
-      return solution(BalancedPlan(loads, placement, evaluation), .approximate, found.lowerBound)
+    var alone: [BalancedPlan] = []
+    let singles = scalar.singles { placement, evaluation in
+      let plan = BalancedPlan(loads, placement, evaluation.repriced(index, placement))
+      alone.append(plan)
+      return solution(plan, .approximate, found.lowerBound)
     }
-    let singles = scalar.singles(other)
     let again = index.nodeCount * index.deviceCount <= Self.mostSearchedAgain && best.method == .exact
     let answer = again ? searched(found) : descended(found)
     let near = answer.plans.sorted { $0.plan.peak < $1.plan.peak }.prefix(4 * max(0, limit)).map { entry in
@@ -67,7 +68,17 @@ struct BalanceAnswer {
     }
     return GoalAnswer(
       placement: found.plan.placement, solution: best, totals: answer.totals, hasExactTotals: answer.isExact,
-      here: index.seconds, singles: singles, near: near)
+      here: index.seconds, singles: singles, near: near, replicas: replicas(alone, found.lowerBound))
+  }
+
+  /// Returns the best mixture of single-device plans; nil if it gains less than `BalanceSearch.leastGain` over the best
+  /// of them, or does not fit the devices' memory.
+  private func replicas(_ alone: [BalancedPlan], _ lowerBound: Double) -> PlanSolution? {
+    guard let best = alone.min(by: { $0.peak < $1.peak }), let mixture = BalancedMixture(of: alone),
+      mixture.peak < (1 - BalanceSearch.leastGain) * best.peak,
+      MemoryLimits(index, Frontier(index)).fitTogether(mixture.parts.map(\.plan.placement))
+    else { return nil }
+    return solution(best, in: mixture, .approximate, lowerBound)
   }
 
   private struct Elsewhere {

@@ -14,6 +14,8 @@ struct GoalAnswer {
   var singles: [SingleDevicePlan]
   /// Other plans to consider, best first.
   var near: [RankedPlan]
+  /// As `PlanExplanation.replicas`.
+  var replicas: PlanSolution?
 }
 
 /// Explains each node: the considered devices, the reason for the choice, and the cost of the alternatives.
@@ -38,7 +40,8 @@ struct Explainer {
       bestSingleDevice: answer.singles.min {
         ($0.solution.objective, $0.elsewhere.count) < ($1.solution.objective, $1.elsewhere.count)
       },
-      singleDevices: answer.singles, ranked: ranked(limit: limit), hasExactRegrets: answer.hasExactTotals)
+      singleDevices: answer.singles, ranked: ranked(limit: limit), hasExactRegrets: answer.hasExactTotals,
+      replicas: answer.replicas)
   }
 
   private func regret(_ node: Int, on device: Int) -> Double? {

@@ -3,7 +3,7 @@ extension PlanExplanation {
   ///
   /// - Parameter reason: the reason stated for nodes that move.
   package func adopting(_ other: PlanSolution, reason: String) -> PlanExplanation {
-    guard other.placement != solution.placement else { return self }
+    guard other.placement != solution.placement || other.mixture != solution.mixture else { return self }
     var changed = self
     changed.solution = other
     changed.nodes = nodes.map { record in

@@ -73,4 +73,7 @@ package struct PlanExplanation: Hashable, Sendable {
   package var ranked: [RankedPlan]
   /// Whether all regrets are exact; false when the search was cut short and some are upper bounds or unknown.
   package var hasExactRegrets: Bool
+  /// The best mixture of single-device plans, for the goals `throughput` and `sustained`; nil if one of them alone is
+  /// as good.
+  package var replicas: PlanSolution?
 }

@@ -53,8 +53,10 @@ struct Loads {
 
   var countsEnergy: Bool { secondsPerJoule > 0 }
 
+  /// The name of the power budget among the resources.
+  static let power = "power"
   /// Returns a resource's name, or `power`.
-  func name(_ load: Int) -> String { load < index.resourceNames.count ? index.resourceNames[load] : "power" }
+  func name(_ load: Int) -> String { load < index.resourceNames.count ? index.resourceNames[load] : Self.power }
 
   func add(_ node: Int, on device: Int, to loads: inout [Double], times factor: Double = 1) {
     let entry = node * index.deviceCount + device
