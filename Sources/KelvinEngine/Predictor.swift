@@ -17,6 +17,8 @@ package final class Predictor: Sendable {
   package let batchWidth: Int
   /// Whether the plan for the usual sizes uses devices other than the host.
   package let usesOtherDevices: Bool
+  /// The number of plans between which predictions of the usual sizes alternate; 1 if one plan runs all of them.
+  package let planCount: Int
   private let specializationLimit: Int
   /// The variants that predictions used most recently. Each has memory of its own.
   private let variants = SpecializationCache<Variant, Predictor>(limit: 4)
@@ -39,13 +41,13 @@ package final class Predictor: Sendable {
   /// - Parameters:
   ///   - compiled: the compiled graphs for the usual sizes, as `PlannedModel.compiled` returns them.
   ///   - specializationLimit: the number of other specializations of each graph that are kept.
-  package convenience init(_ loaded: LoadedModel, _ compiled: [CompiledModel?], specializationLimit: Int) {
+  package convenience init(_ loaded: LoadedModel, _ compiled: [CompiledMixture?], specializationLimit: Int) {
     self.init(
       loaded, compiled, specializationLimit: specializationLimit, counts: ConditionLock(SpecializationCounts()))
   }
 
   private init(
-    _ loaded: LoadedModel, _ compiled: [CompiledModel?], specializationLimit: Int,
+    _ loaded: LoadedModel, _ compiled: [CompiledMixture?], specializationLimit: Int,
     counts: ConditionLock<SpecializationCounts>
   ) {
     self.loaded = loaded
@@ -55,15 +57,17 @@ package final class Predictor: Sendable {
     graphs = compiled.enumerated().map {
       GraphSpecializations(loaded, index: $0, $1, limit: specializationLimit, counts)
     }
-    let known = compiled.compactMap { $0 }
+    let known = compiled.compactMap { $0 }.flatMap(\.models)
     let states = known.flatMap { model in model.graph.states.map { ($0.name, model.graph[$0.read].type) } }
     self.states = Dictionary(states) { first, _ in first }
     stateDevices = known.reduce(into: [:]) { devices, model in
       devices.merge(model.stateDevices) { first, _ in first }
     }
-    // One prediction for each core, and one more if another device executes while the host prepares the next.
-    usesOtherDevices = known.contains { model in model.placement.values.contains { $0 != model.host } }
-    batchWidth = min(ExecutionContextPool.limit, max(loaded.options.request.threads, 1) + (usesOtherDevices ? 1 : 0))
+    // One prediction for each core, and one more for each other device that executes while the host prepares the next.
+    let others = Set(known.flatMap { model in model.placement.values.filter { $0 != model.host } })
+    usesOtherDevices = !others.isEmpty
+    planCount = compiled.compactMap { $0?.models.count }.max() ?? 1
+    batchWidth = min(ExecutionContextPool.limit, max(loaded.options.request.threads, 1) + others.count)
   }
 
   /// Returns a predictor of the same compiled graphs, with other features or host operations around them.
@@ -79,6 +83,7 @@ package final class Predictor: Sendable {
     batchWidth = other.batchWidth
     specializationLimit = other.specializationLimit
     usesOtherDevices = other.usesOtherDevices
+    planCount = other.planCount
   }
 
   /// The costs of sizes other than the usual ones.

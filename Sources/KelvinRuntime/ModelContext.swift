@@ -160,7 +160,36 @@ package struct ModelContext: Sendable {
     guard request.pins.isEmpty else {
       throw RuntimeError.invalidChoice("a plan places every node; remove the pins, or make a new plan with them")
     }
-    let placement = plan.placement
+    let mixture = plan.mixture?.keeping { _ in true } ?? []
+    for placement in [plan.placement] + mixture.map(\.placement) { try check(placement, of: plan, request) }
+    var pinned = request
+    pinned.pins = plan.placement
+    var explanation = try explain(pinned)
+    if !mixture.isEmpty {
+      let plans = try mixture.map { part in
+        var pinned = request
+        pinned.pins = part.placement
+        let problem = try planner.problem(graph, pinned)
+        return (share: part.share, solution: try problem.solve(), problem: problem)
+      }
+      explanation.solution.alternate(
+        between: plans, goal: request.goal, singlePlanSeconds: plan.mixture?.singlePlanSeconds)
+    }
+    // The pins are a means here; the reasons are those for which the plan was made.
+    let reasons = Dictionary(plan.nodes.map { ($0.name, $0.reason) }) { first, _ in first }
+    for index in explanation.nodes.indices where explanation.nodes[index].reason == "pinned" {
+      let reason = reasons[explanation.nodes[index].node] ?? ""
+      explanation.nodes[index].reason = reason.isEmpty ? "the given plan" : reason
+    }
+    return explanation
+  }
+
+  /// Checks one placement of a plan against the graph.
+  ///
+  /// - Throws: `invalidPlan`, `unknownDevice` or `deviceAbsent`.
+  private func check(
+    _ placement: [String: String], of plan: Plan, _ request: PlanRequest
+  ) throws(RuntimeError) {
     let names = FlatGraph(graph).placedNames
     if let missing = names.first(where: { placement[$0] == nil }) {
       throw refuse("has no device for '\(missing)'")
@@ -183,16 +212,6 @@ package struct ModelContext: Sendable {
             + "\(placement[node.name] ?? "") computes '\(node.name)' differently in each")
       }
     }
-    var pinned = request
-    pinned.pins = placement
-    var explanation = try explain(pinned)
-    // The pins are a means here; the reasons are those for which the plan was made.
-    let reasons = Dictionary(plan.nodes.map { ($0.name, $0.reason) }) { first, _ in first }
-    for index in explanation.nodes.indices where explanation.nodes[index].reason == "pinned" {
-      let reason = reasons[explanation.nodes[index].node] ?? ""
-      explanation.nodes[index].reason = reason.isEmpty ? "the given plan" : reason
-    }
-    return explanation
   }
 
   private func refuse(_ reason: String) -> RuntimeError {
@@ -257,7 +276,23 @@ package struct ModelContext: Sendable {
     }
   }
 
-  /// Compiles a solution.
+  /// Compiles the plans between which inferences alternate.
+  ///
+  /// - Parameter placements: at least one.
+  /// - Throws: the errors of compiling each of them.
+  package func compile(
+    alternating placements: [Placement], precision: Precision, threads: Int, isDeterministic: Bool = false,
+    observer: CompiledModel.Observer = .init()
+  ) throws(RuntimeError) -> CompiledMixture {
+    CompiledMixture(
+      try placements.map { placement throws(RuntimeError) in
+        let model = try compile(
+          placement, precision: precision, threads: threads, isDeterministic: isDeterministic, observer: observer)
+        return (model, placement.share)
+      })
+  }
+
+  /// Compiles the best single plan of a solution.
   package func compile(
     _ solution: PlanSolution, precision: Precision, threads: Int, isDeterministic: Bool = false,
     observer: CompiledModel.Observer = .init()

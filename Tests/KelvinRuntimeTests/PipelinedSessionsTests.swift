@@ -170,7 +170,7 @@ struct PipelinedSessionsTests {
     }
     let expected = try models[1].makeSession().run(chainInputs)[0].floats
     counts.withLock { $0 = [:] }
-    let pipeline = try PipelinedSessions([(models[0], 2.0 / 3), (models[1], 1.0 / 3)], inFlight: 3)
+    let pipeline = try PipelinedSessions(CompiledMixture([(models[0], 2.0 / 3), (models[1], 1.0 / 3)]), inFlight: 3)
     let answers = Mutex<[[Float]]>([])
     try pipeline.run { (_, session) throws(RuntimeError) in
       let answer = try session.run(chainInputs)[0].floats

@@ -19,7 +19,8 @@ public struct ModelConfiguration: Hashable, Sendable {
   /// Whether it is an error if no requested unit supports an operation, or if a device is lost, hangs or runs out of
   /// memory. Otherwise the operation runs on the CPU or another device.
   public var isStrict = false
-  /// The objective of planning.
+  /// The objective of planning. For ``ComputePlan/Goal/throughput`` and ``ComputePlan/Goal/sustained``, predictions may
+  /// alternate between several plans; ``Model/remarks`` then tells their shares.
   public var goal: ComputePlan.Goal = .latency
   /// The number of predictions after the first that one loading is expected to serve. Only the goal `.oneShot` uses it.
   public var expectedPredictions = 0
@@ -33,7 +34,8 @@ public struct ModelConfiguration: Hashable, Sendable {
   /// The devices that must not be used.
   public var excludedDevices: [String] = []
   /// A saved plan to use instead of a new plan for the default input sizes. Other sizes get a plan of their own. Cannot
-  /// be combined with `pins`.
+  /// be combined with `pins`. If the file has several plans with shares, predictions alternate between them, whatever
+  /// the goal.
   ///
   /// The file is one from `ComputePlan.save(to:)`, `kelvin plan --save` or a benchmark, or a benchmark's report.
   public var plan: URL?

@@ -90,19 +90,18 @@ final class BenchmarkCandidate {
   }
 
   func compiled(_ solution: PlanSolution) throws(RuntimeError) -> CompiledModel {
-    try compiled(Placement(solution))
-  }
-
-  private func compiled(_ placement: Placement) throws(RuntimeError) -> CompiledModel {
     try context.compile(
-      placement, precision: configuration.request.precision, threads: threads, isDeterministic: isDeterministic,
+      solution, precision: configuration.request.precision, threads: threads, isDeterministic: isDeterministic,
       observer: .init(isCancelled: { [cancellation] in cancellation?.isCancelled ?? false }))
   }
 
-  /// Compiles the plans between which inferences in flight alternate, each with its share.
-  func compiledMixture() throws(RuntimeError) -> [(model: CompiledModel, share: Double)] {
-    guard let mixture = explanation.solution.mixture else { return [(ready.model, 1)] }
-    return try mixture.plans.map { plan throws(RuntimeError) in (try compiled(Placement(plan)), plan.share) }
+  /// Compiles the plans between which inferences in flight alternate.
+  func compiledMixture() throws(RuntimeError) -> CompiledMixture {
+    guard explanation.solution.mixture != nil else { return CompiledMixture(ready.model) }
+    return try context.compile(
+      alternating: Placement.alternating(explanation.solution), precision: configuration.request.precision,
+      threads: threads, isDeterministic: isDeterministic,
+      observer: .init(isCancelled: { [cancellation] in cancellation?.isCancelled ?? false }))
   }
 
   /// Compiles another variant of a stream.

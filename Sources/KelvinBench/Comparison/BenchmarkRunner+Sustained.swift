@@ -84,7 +84,7 @@ extension BenchmarkRunner {
   private func findInFlight(_ candidates: [BenchmarkCandidate]) throws {
     for candidate in candidates {
       try attempt(candidate) {
-        let plans = try candidate.compiledMixture()
+        let mixture = try candidate.compiledMixture()
         var pipeline = ConfigurationResult.Pipeline(inFlight: workload.inFlight, attempts: [])
         if workload.inFlight == 0 {
           let resources = Set(candidate.resources.values).count
@@ -95,7 +95,7 @@ extension BenchmarkRunner {
           for round in 0..<3 {
             for index in round.isMultiple(of: 2) ? Array(counts.indices) : counts.indices.reversed() {
               live.advance(0, "\(candidate.configuration.label), \(counts[index]) in flight")
-              let sessions = try PipelinedSessions(plans, inFlight: counts[index])
+              let sessions = try PipelinedSessions(mixture, inFlight: counts[index])
               let run = PipelinedRun(
                 sessions, subject.inputs[0], clock: clock, rest: candidate.rest, options.cancellation)
               try run.go(seconds: seconds)
@@ -108,8 +108,8 @@ extension BenchmarkRunner {
           pipeline.inFlight = pipeline.attempts.first { $0.rate >= 0.97 * best }?.inFlight ?? 1
         }
         pipeline.bottleneck = candidate.bottleneck
-        if plans.count > 1 { pipeline.shares = plans.map(\.share) }
-        candidate.pipelined = try PipelinedSessions(plans, inFlight: pipeline.inFlight)
+        if mixture.shares.count > 1 { pipeline.shares = mixture.shares }
+        candidate.pipelined = try PipelinedSessions(mixture, inFlight: pipeline.inFlight)
         journal.add(.pipeline(configuration: candidate.index, pipeline: pipeline))
       }
     }

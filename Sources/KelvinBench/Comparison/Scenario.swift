@@ -83,13 +83,17 @@ extension ModelContext {
   /// Returns the best plan in a scenario, or the costs of a given plan there.
   func explain(_ request: PlanRequest, adopting plan: Plan?, in scenario: Scenario) throws -> PlanExplanation {
     var request = request
+    var mixture: PlanMixture?
     if let plan {
       let adopted = try explain(adopting: plan, request)
       guard !scenario.isIdle else { return adopted }
       request.pins = adopted.solution.placement
+      mixture = adopted.solution.mixture
     }
     guard !scenario.isIdle else { return try explain(request) }
     let silicon = Dictionary(inventory.devices.map { ($0.info.id, $0.info.resource) }) { first, _ in first }
-    return try scenario.applied(to: try planner.problem(graph, request), silicon: silicon).explain()
+    var explanation = try scenario.applied(to: try planner.problem(graph, request), silicon: silicon).explain()
+    if let mixture { explanation.solution.mixture = mixture }
+    return explanation
   }
 }

@@ -49,14 +49,13 @@ package struct LoadedGraph: Sendable {
     return request
   }
 
-  /// The plan that the options give; nil if there is none, or if it uses an excluded device or node.
+  /// The plan that the options give, without the plans of its mixture that use an excluded device or node; nil if there
+  /// is none, or if none of its plans can be used.
   private var adopted: Plan? {
     let exclusions = exclusions
-    return options.plan.flatMap { plan in
-      let isWhole =
-        plan.usedDevices.isDisjoint(with: exclusions.devices.keys)
-        && exclusions.nodes.allSatisfy { id, nodes in nodes.keys.allSatisfy { plan.placement[$0] != id } }
-      return isWhole ? plan : nil
+    return options.plan?.keeping { placement in
+      placement.values.allSatisfy { exclusions.devices[$0] == nil }
+        && exclusions.nodes.allSatisfy { id, nodes in nodes.keys.allSatisfy { placement[$0] != id } }
     }
   }
 
@@ -76,15 +75,29 @@ package struct LoadedGraph: Sendable {
 
   /// Returns the plan to run: the given plan, or the best plan that uses one device or was confirmed by a trial.
   ///
-  /// - Returns: the plan, and a remark for the user if another plan is predicted to be better.
+  /// A graph with states has no mixture, because predictions would move the states between devices. A deterministic
+  /// model has none either, because devices may round differently.
+  ///
+  /// - Returns: the plan, and a remark for the user if it is a mixture, or if another plan is predicted to be better.
   package func proven() throws -> (explanation: PlanExplanation, remark: String?) {
     let explanation = try explain()
-    return adopted == nil
+    var (proven, remark) =
+      adopted == nil
       ? explanation.proven(by: context.trial(request), goal: options.request.goal) : (explanation, nil)
+    guard let mixture = proven.solution.mixture else { return (proven, remark) }
+    let obstacle =
+      options.isDeterministic
+      ? "results are to repeat" : context.graph.states.isEmpty ? nil : "predictions share states"
+    if let obstacle {
+      proven.solution.dropMixture()
+      return (proven, "one plan runs all predictions, because \(obstacle); otherwise \(mixture.text)")
+    }
+    remark = remark ?? mixture.text
+    return (proven, remark)
   }
 
-  /// Whether a placement made for another size is valid for this graph.
-  func fits(_ placement: Placement) -> Bool { context.fits(placement, request) }
+  /// Whether placements made for another size are valid for this graph.
+  func fits(_ placements: [Placement]) -> Bool { placements.allSatisfy { context.fits($0, request) } }
 
   /// The shapes that a sample run found, by slot; nil if sizes do not depend on data.
   package var sampledSizes: [String: [Int]]? { sample.map { _ in types.sizes } }
@@ -140,19 +153,21 @@ package struct LoadedGraph: Sendable {
     try context.precisionRemark(on: explanation, request)
   }
 
-  /// Compiles a plan.
+  /// Compiles the best single plan of an explanation.
   package func compile(
     _ explanation: PlanExplanation, observer: CompiledModel.Observer = .init()
   ) throws(RuntimeError) -> CompiledModel {
-    try compile(Placement(explanation.solution), observer: observer)
+    try context.compile(
+      explanation.solution, precision: options.request.precision, threads: options.request.threads,
+      isDeterministic: options.isDeterministic, observer: observer)
   }
 
-  /// Compiles the graph for a placement.
+  /// Compiles the graph for the plans between which predictions alternate.
   package func compile(
-    _ placement: Placement, observer: CompiledModel.Observer = .init()
-  ) throws(RuntimeError) -> CompiledModel {
+    alternating placements: [Placement], observer: CompiledModel.Observer = .init()
+  ) throws(RuntimeError) -> CompiledMixture {
     try context.compile(
-      placement, precision: options.request.precision, threads: options.request.threads,
+      alternating: placements, precision: options.request.precision, threads: options.request.threads,
       isDeterministic: options.isDeterministic, observer: observer)
   }
 }

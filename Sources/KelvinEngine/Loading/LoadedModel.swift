@@ -174,7 +174,7 @@ package struct LoadedModel: Sendable {
       let names = Set(FlatGraph(graph.context.graph).placedNames)
       graph.options.request.pins = options.request.pins.filter { names.contains($0.key) }
     }
-    if let plan = self.options.savedPlan(for: types, of: part), graph.fits(Placement(saved: plan)) {
+    if let plan = self.options.savedPlan(for: types, of: part), graph.fits(Placement.alternating(saved: plan)) {
       graph.options.plan = plan
     }
     return graph

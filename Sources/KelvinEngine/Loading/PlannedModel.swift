@@ -9,7 +9,7 @@ package struct PlannedModel: Sendable {
   package let shown: PlanExplanation
   /// The plans by graph part; nil for graphs that are planned when the function runs.
   private let plans: [PlanExplanation?]
-  /// Remarks for the user if other plans have a better predicted cost.
+  /// Remarks for the user: that predictions alternate between plans, or that other plans have a better predicted cost.
   package let remarks: [String]
 
   /// The known plans, in the order of their graphs.
@@ -36,13 +36,14 @@ package struct PlannedModel: Sendable {
 
   /// Compiles the known graphs.
   ///
-  /// - Returns: the compiled graphs by part; nil for a graph that is compiled when the function runs.
-  package func compiled(observer: CompiledModel.Observer = .init()) throws -> [CompiledModel?] {
-    let compiled = try model.shown.compile(shown, observer: observer)
+  /// - Returns: the compiled plans of the graphs by part; nil for a graph that is compiled when the function runs.
+  package func compiled(observer: CompiledModel.Observer = .init()) throws -> [CompiledMixture?] {
+    let compiled = try model.shown.compile(alternating: Placement.alternating(shown.solution), observer: observer)
     return try zip(model.graphs, plans).map { graph, plan in
       guard let graph, let plan else { return nil }
       if graph.part.name == model.shown.part.name { return compiled }
-      return try graph.compile(plan, observer: .init(isCancelled: observer.isCancelled))
+      return try graph.compile(
+        alternating: Placement.alternating(plan.solution), observer: .init(isCancelled: observer.isCancelled))
     }
   }
 

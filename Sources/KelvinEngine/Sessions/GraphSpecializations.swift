@@ -1,5 +1,6 @@
 import KelvinBasics
 import KelvinDevices
+import KelvinGraph
 import KelvinPlanning
 import KelvinRuntime
 import Synchronization
@@ -16,20 +17,22 @@ final class GraphSpecializations: Sendable {
   private let loaded: LoadedModel
   /// The specialization for the usual sizes, and the exclusions when it was compiled; nil if sizes depend on data, or
   /// once one of its devices is excluded.
-  private let standard: Mutex<(model: CompiledModel, exclusions: DeviceFallback.Exclusions)?>
-  private let specializations: SpecializationCache<Key, CompiledModel>
-  /// The placements, by buckets of types.
-  private let placements = SpecializationCache<Key, Placement>(limit: 32)
+  private let standard: Mutex<(mixture: CompiledMixture, exclusions: DeviceFallback.Exclusions)?>
+  /// The graph of the usual sizes, and its placements before any device failed; nil if sizes depend on data.
+  private let usual: (graph: Graph, placements: [Placement])?
+  private let specializations: SpecializationCache<Key, CompiledMixture>
+  /// The placements between which predictions alternate, by buckets of types.
+  private let placements = SpecializationCache<Key, [Placement]>(limit: 32)
   /// The contexts that run the specializations.
   let contexts: ExecutionContextPool
   private let counts: ConditionLock<SpecializationCounts>
 
   /// - Parameters:
-  ///   - model: the compiled model for the usual sizes; nil if they depend on data.
+  ///   - mixture: the compiled plans for the usual sizes; nil if they depend on data.
   ///   - limit: the number of other specializations that are kept.
   ///   - counts: receives the costs of sizes other than the usual ones.
   init(
-    _ loaded: LoadedModel, index: Int, _ model: CompiledModel?, limit: Int,
+    _ loaded: LoadedModel, index: Int, _ mixture: CompiledMixture?, limit: Int,
     _ counts: ConditionLock<SpecializationCounts>
   ) {
     self.counts = counts
@@ -37,17 +40,25 @@ final class GraphSpecializations: Sendable {
     self.loaded = loaded
     let contexts = ExecutionContextPool()
     self.contexts = contexts
-    if let model { contexts.add(model) }
-    standard = Mutex(model.map { ($0, loaded.fallback.exclusions()) })
-    specializations = SpecializationCache(limit: limit, didEvict: contexts.remove)
+    mixture?.models.forEach(contexts.add)
+    usual = mixture.map { ($0.graph, Placement.alternating($0)) }
+    standard = Mutex(mixture.map { ($0, loaded.fallback.exclusions()) })
+    specializations = SpecializationCache(limit: limit) { $0.models.forEach(contexts.remove) }
   }
 
-  /// Returns the specialization for these types, made at its first use; only the most recently used are kept.
+  /// Returns the specialization for these types, made at its first use; only the most recently used are kept. If
+  /// predictions alternate between plans, each call takes a turn.
   ///
   /// - Parameter exclusions: the devices and nodes not to use.
   func model(
     _ types: SlotTypes, _ exclusions: DeviceFallback.Exclusions, _ cancellation: Cancellation?
   ) throws -> CompiledModel {
+    try mixture(types, exclusions, cancellation).next()
+  }
+
+  private func mixture(
+    _ types: SlotTypes, _ exclusions: DeviceFallback.Exclusions, _ cancellation: Cancellation?
+  ) throws -> CompiledMixture {
     let standard = standard(types, exclusions)
     if let standard, types.fit(standard.graph) { return standard }
     let key = Key(types: types, exclusions: exclusions)
@@ -57,11 +68,11 @@ final class GraphSpecializations: Sendable {
       do {
         let specialized = try loaded.graph(index, for: types, without: exclusions)
         let observer = CompiledModel.Observer(isCancelled: { cancellation?.isCancelled ?? false })
-        let placement = try placement(of: specialized, key, standard: standard, cancellation)
-        let compiled = try specialized.compile(placement, observer: observer)
+        let placements = try placements(of: specialized, key, standard: standard, cancellation)
+        let compiled = try specialized.compile(alternating: placements, observer: observer)
         counts.withLock { $0.compilations += 1 }
         WorkBudget.enter(.predicting)
-        contexts.add(compiled)
+        compiled.models.forEach(contexts.add)
         return compiled
       } catch {
         // The limit of this prediction must not fail others that wait for the specialization: one of them then makes
@@ -75,44 +86,50 @@ final class GraphSpecializations: Sendable {
   /// Returns the specialization for the usual sizes, unless it uses an excluded device, or was made without a device
   /// that is available again. It is dropped if one of its devices has failed, or had not enough memory for these
   /// sizes.
-  private func standard(_ types: SlotTypes, _ exclusions: DeviceFallback.Exclusions) -> CompiledModel? {
-    let (kept, dropped) = standard.withLock { standard -> (CompiledModel?, CompiledModel?) in
+  private func standard(_ types: SlotTypes, _ exclusions: DeviceFallback.Exclusions) -> CompiledMixture? {
+    let (kept, dropped) = standard.withLock { standard -> (CompiledMixture?, CompiledMixture?) in
       guard let known = standard else { return (nil, nil) }
-      let model = known.model
-      guard !model.isOut, model.usedDevices.isDisjoint(with: exclusions.devices.keys) else {
-        guard model.isOut || types.fit(model.graph) else { return (nil, nil) }
+      let mixture = known.mixture
+      guard !mixture.isOut, mixture.usedDevices.isDisjoint(with: exclusions.devices.keys) else {
+        guard mixture.isOut || types.fit(mixture.graph) else { return (nil, nil) }
         standard = nil
-        return (nil, model)
+        return (nil, mixture)
       }
       let isWhole = known.exclusions.devices.keys.allSatisfy { exclusions.devices[$0] != nil }
-      return (isWhole ? model : nil, nil)
+      return (isWhole ? mixture : nil, nil)
     }
-    if let dropped { contexts.remove(dropped) }
+    dropped?.models.forEach(contexts.remove)
     return kept
   }
 
-  /// Returns the placement of a graph that was built for a key.
+  /// Returns the placements of a graph that was built for a key, between which predictions alternate.
   ///
   /// Sizes up to the same power of two form a bucket and share a plan: the plan of the model's usual sizes if the
   /// bucket contains them, else of the first size. If a size of the bucket has other nodes, or a device does not
   /// support one, the size gets its own plan.
   ///
-  /// - Parameter standard: the compiled model for the usual sizes, if there is one.
+  /// If devices of some plans of a mixture fail, the other plans take their shares, as long as there are several.
+  ///
+  /// - Parameter standard: the compiled plans for the usual sizes, if there are any.
   /// - Throws: the errors of planning.
-  private func placement(
-    of graph: LoadedGraph, _ key: Key, standard: CompiledModel?, _ cancellation: Cancellation?
-  ) throws -> Placement {
+  private func placements(
+    of graph: LoadedGraph, _ key: Key, standard: CompiledMixture?, _ cancellation: Cancellation?
+  ) throws -> [Placement] {
     guard loaded.options.sharesPlans else { return try search(graph) }
     let bucket = Key(types: key.types.bucket, exclusions: key.exclusions)
     let shared = try placements.value(for: bucket, cancellation) {
-      if let standard, key.types.of(standard.graph).bucket == bucket.types { return Placement(standard) }
+      if let usual, key.types.of(usual.graph).bucket == bucket.types {
+        if standard != nil { return usual.placements }
+        let kept = usual.placements.filter { graph.fits([$0]) }
+        if kept.count > 1 { return Placement.sharing(kept) }
+      }
       return try search(graph)
     }
     return graph.fits(shared) ? shared : try search(graph)
   }
 
-  private func search(_ graph: LoadedGraph) throws -> Placement {
+  private func search(_ graph: LoadedGraph) throws -> [Placement] {
     counts.withLock { $0.plans += 1 }
-    return Placement(try graph.proven().explanation.solution)
+    return Placement.alternating(try graph.proven().explanation.solution)
   }
 }

@@ -28,8 +28,9 @@ public struct FrameStreamOptions: Hashable, Sendable {
   public var keepsImages: Bool
   /// The most frames to predict at the same time, at least 1, each with its share of the CPU's threads. Above 1, the
   /// stream measures with its first frames whether it answers more per second so, and reports the outcome as an action.
-  /// Answers keep the order of their frames, but each takes longer. Nil for one; `VideoAnalysis` then tries up to the
-  /// number of the CPU's threads for files. Not for a governor.
+  /// Answers keep the order of their frames, but each takes longer. Nil for one, or, if the model alternates between
+  /// plans, for up to two for each; `VideoAnalysis` then tries up to the number of the CPU's threads for files. Not for
+  /// a governor.
   public var mostFramesAtOnce: Int?
   /// The size of the upright frames, if known. A model with a flexible image input is then timed at the size that it
   /// gets.

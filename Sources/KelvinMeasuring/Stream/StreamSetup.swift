@@ -62,25 +62,28 @@ package struct StreamSetup: Sendable {
     lanes = []
   }
 
-  /// Returns the numbers of frames at the same time that are tried, which are 1 and its doublings up to the CPU's
-  /// threads, and for each the predictor whose threads the frames share.
+  /// Returns the numbers of frames at the same time that are tried, and for each the predictor whose threads the frames
+  /// share. They are 1 and its doublings up to the CPU's threads, or up to two for each plan between which the model
+  /// alternates.
   private static func sharing(
     _ model: Model, _ options: FrameStreamOptions, _ cancellation: Cancellation?
   ) throws -> (lanes: [Int], predictors: [Predictor]) {
     let loaded = model.loaded
     let request = loaded.options.request
-    let most = min(options.mostFramesAtOnce ?? 1, request.threads)
+    let plans = model.predictor.planCount
+    let most = min(
+      options.mostFramesAtOnce ?? (plans > 1 ? .max : 1), max(request.threads, plans > 1 ? 2 * plans : 1))
     // Other thread counts can round differently. With several graphs, or images of unknown sizes, they would change for
     // some predictions only.
     guard most > 1, !loaded.options.isDeterministic, loaded.graphs.count == 1,
       let graph = try usualGraph(loaded, options)
     else { return ([1], [model.predictor]) }
     let lanes = Array(sequence(first: 1) { $0 * 2 <= most ? $0 * 2 : nil })
-    let solution = try graph.proven().explanation.solution
+    let placements = Placement.alternating(try graph.proven().explanation.solution)
     let limit = model.configuration.optimizationHints.specializationLimit
     let predictors = try lanes.dropFirst().map { frames in
       let compiled = try graph.context.compile(
-        solution, precision: request.precision, threads: request.threads / frames,
+        alternating: placements, precision: request.precision, threads: max(1, request.threads / frames),
         observer: .init(isCancelled: { cancellation?.isCancelled ?? false }))
       return Predictor(loaded, [compiled], specializationLimit: limit)
     }
@@ -185,8 +188,8 @@ package struct StreamSetup: Sendable {
     let limit = model.configuration.optimizationHints.specializationLimit
     let entries = ladder.labels.map { label in trial.entries.first { $0.plan.label == label } }
     let predictors = entries.enumerated().map { index, entry in
-      guard index > 0 else { return model.predictor }
-      let predictor = Predictor(loaded, [entry?.model], specializationLimit: limit)
+      guard index > 0 || model.predictor.planCount > 1 else { return model.predictor }
+      let predictor = Predictor(loaded, [entry.map { CompiledMixture($0.model) }], specializationLimit: limit)
       return entry?.variant.imageSize.map { predictor.with(loaded.function.limitingImages(to: $0)) } ?? predictor
     }
     let heat: GovernedRun.Heat
@@ -202,9 +205,11 @@ package struct StreamSetup: Sendable {
       }
       heat = .machine(HeatLog(KelvinThermal.ThermalMonitor(envelope: envelope), at: clock.now()))
     }
+    let alternation =
+      model.predictor.planCount > 1 ? "one plan answers all frames at each setting, because a governor chooses it" : nil
     return (
       ladder.labels, predictors, entries.map { $0?.variant.imageSize }, ladder.descriptions,
-      ladder.remark(deadline: options.deadline?.inSeconds).map { [$0] } ?? [],
+      [ladder.remark(deadline: options.deadline?.inSeconds), alternation].compactMap { $0 },
       GovernedRun(Governor(ladder, options: limits), heat)
     )
   }

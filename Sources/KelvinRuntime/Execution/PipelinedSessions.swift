@@ -17,27 +17,27 @@ package final class PipelinedSessions {
 
   /// By thread, a session of each plan.
   private let sessions: [[Owned]]
-  private let shares: [Double]
+  private let mixture: CompiledMixture
 
   /// The number of inferences in flight.
   package var inFlight: Int { sessions.count }
 
   /// - Parameters:
-  ///   - plans: the compiled plans of one model, at least one, each with its share of the inferences.
+  ///   - mixture: the compiled plans of one model.
   ///   - inFlight: at least 1.
   /// - Throws: `device` if a device has not enough memory for that many sessions.
-  package init(_ plans: [(model: CompiledModel, share: Double)], inFlight: Int) throws(RuntimeError) {
-    precondition(inFlight > 0 && !plans.isEmpty, "a pipeline has a plan, and at least one inference in flight")
-    shares = plans.map(\.share)
+  package init(_ mixture: CompiledMixture, inFlight: Int) throws(RuntimeError) {
+    precondition(inFlight > 0, "a pipeline has at least one inference in flight")
+    self.mixture = mixture
     var sessions: [[Owned]] = []
     for _ in 0..<inFlight {
-      sessions.append(try plans.map { plan throws(RuntimeError) in Owned(session: try plan.model.makeSession()) })
+      sessions.append(try mixture.models.map { model throws(RuntimeError) in Owned(session: try model.makeSession()) })
     }
     self.sessions = sessions
   }
 
   package convenience init(_ model: CompiledModel, inFlight: Int) throws(RuntimeError) {
-    try self.init([(model, 1)], inFlight: inFlight)
+    try self.init(CompiledMixture(model), inFlight: inFlight)
   }
 
   /// Calls `body` repeatedly with every session, each on a thread of its own, until it returns false; returns when
@@ -51,7 +51,7 @@ package final class PipelinedSessions {
   package func run(
     watch: () -> Void = {}, _ body: @escaping @Sendable (_ worker: Int, Session) throws(RuntimeError) -> Bool
   ) throws(RuntimeError) {
-    let state = State(ShareTurns(shares))
+    let state = State(mixture)
     var threads: [WorkerThread] = []
     for (index, owned) in sessions.enumerated() {
       let thread = WorkerThread {
@@ -73,44 +73,19 @@ package final class PipelinedSessions {
     let failure = Mutex<RuntimeError?>(nil)
     let hasFailed = Atomic(false)
     let ended = DispatchSemaphore(value: 0)
-    private let turns: Mutex<ShareTurns>
+    private let mixture: CompiledMixture
 
-    init(_ turns: ShareTurns) { self.turns = Mutex(turns) }
+    init(_ mixture: CompiledMixture) { self.mixture = mixture }
 
     func work(_ body: (_ plan: Int) throws(RuntimeError) -> Bool) {
       do throws(RuntimeError) {
-        while !hasFailed.load(ordering: .relaxed), try body(turns.withLock { $0.next() }) {}
+        while !hasFailed.load(ordering: .relaxed), try body(mixture.nextPlan()) {}
       } catch {
         failure.withLock { $0 = $0 ?? error }
         hasFailed.store(true, ordering: .relaxed)
       }
       ended.signal()
     }
-  }
-}
-
-/// Gives inferences to plans so that each keeps its share: the next one goes to the plan that is furthest behind.
-///
-/// After any number of inferences `n`, a plan with share `s` has received less than one inference more or fewer than
-/// `n s` if there are two plans.
-struct ShareTurns {
-  private let shares: [Double]
-  /// The inferences that each plan is behind.
-  private var deficits: [Double]
-
-  /// - Parameter shares: at least one; they sum to 1.
-  init(_ shares: [Double]) {
-    self.shares = shares
-    deficits = shares.map { _ in 0 }
-  }
-
-  /// - Returns: the index of the plan of the next inference.
-  mutating func next() -> Int {
-    for plan in shares.indices { deficits[plan] += shares[plan] }
-    var behind = 0
-    for plan in shares.indices where deficits[plan] > deficits[behind] { behind = plan }
-    deficits[behind] -= 1
-    return behind
   }
 }
 

@@ -40,21 +40,33 @@ extension CostSheet {
 
 extension PlanExplanation {
   /// Returns the plan that may run without a trial. It is this plan if one device runs everything it can, or if the
-  /// trial adopted this plan. Otherwise it is the plan of the best single device.
+  /// trial adopted this plan. Otherwise it is the plan of the best single device. A mixture may run if each of its plans
+  /// is that of a single device, since only a mix of devices within one inference needs a trial.
   ///
   /// - Parameter goal: the goal of the plan; a trial measures one inference at a time, which only decides `latency`.
   /// - Returns: the plan, and a remark that says why it is another plan; nil if it is this one.
   package func proven(
     by trial: TriedPlans?, goal: Goal
   ) -> (explanation: PlanExplanation, remark: String?) {
-    guard let single = bestSingleDevice, !singleDevices.contains(where: { $0.solution.placement == solution.placement })
-    else { return (self, nil) }
-    let mix = "the plan over \(Set(solution.placement.values).sorted().joined(separator: " and "))"
+    let singles = Set(singleDevices.map(\.solution.placement))
+    let placements = solution.mixture?.plans.map(\.placement) ?? [solution.placement]
+    guard let single = bestSingleDevice else { return (self, nil) }
+    if placements.allSatisfy(singles.contains) {
+      guard !singles.contains(solution.placement), let replicas else { return (self, nil) }
+      // The same mixture, whose single plan is that of one device too.
+      return (adopting(replicas, reason: "the single plan over several devices was not tried"), nil)
+    }
+    let devices = Set(placements.flatMap(\.values)).sorted().joined(separator: " and ")
+    let mix = solution.mixture == nil ? "the plan over \(devices)" : "the \(placements.count) plans over \(devices)"
     guard goal == .latency, let trial, trial.entry(solution.placement) != nil else {
-      let untried = goal == .latency ? "was not tried here" : "was not tried for the goal \(goal.rawValue)"
+      let verb = solution.mixture == nil ? "was" : "were"
+      let untried = goal == .latency ? "was not tried here" : "\(verb) not tried for the goal \(goal.rawValue)"
+      let chosen = replicas ?? single.solution
       return (
-        adopting(single.solution, reason: "\(mix) \(untried)"),
-        "\(mix), predicted to be best, \(untried), so \(single.device) alone runs the model; "
+        adopting(chosen, reason: "\(mix) \(untried)"),
+        "\(mix), predicted to be best, \(untried), so "
+          + (chosen.mixture.map { "devices run whole predictions: \($0.text); " }
+            ?? "\(single.device) alone runs the model; ")
           + (goal == .latency
             ? "'kelvin plan --trial' tries it"
             : "'kelvin bench' compares the two for this goal, and --plan takes the plan that it saves")

@@ -7,24 +7,57 @@ package struct Placement: Sendable {
   /// Node names to device ids.
   package let devices: [String: String]
   package let transfers: [PlannedTransfer]
+  /// The share of the inferences; 1 for a single plan.
+  package var share = 1.0
 
+  /// The best single plan of a solution.
   package init(_ solution: PlanSolution) {
     devices = solution.placement
     transfers = solution.transfers
   }
 
-  package init(_ share: PlanMixture.Share) {
-    devices = share.placement
-    transfers = share.transfers
+  private init(_ part: PlanMixture.Share) {
+    devices = part.placement
+    transfers = part.transfers
+    share = part.share
   }
 
-  /// Takes the devices of a saved plan; the copies are determined again.
-  package init(saved plan: Plan) {
-    devices = plan.placement
+  /// The plans of a solution between which inferences alternate; the single plan if it has no mixture.
+  package static func alternating(_ solution: PlanSolution) -> [Placement] {
+    solution.mixture.map { $0.plans.map { Placement($0) } } ?? [Placement(solution)]
+  }
+
+  /// The placements of compiled plans.
+  package static func alternating(_ mixture: CompiledMixture) -> [Placement] {
+    zip(mixture.models, mixture.shares).map { model, share in
+      var placement = Placement(model)
+      placement.share = share
+      return placement
+    }
+  }
+
+  /// Returns placements whose shares have the same proportion and sum to 1.
+  package static func sharing(_ placements: [Placement]) -> [Placement] {
+    let whole = placements.reduce(0) { $0 + $1.share }
+    return placements.map { placement in
+      var placement = placement
+      placement.share /= whole
+      return placement
+    }
+  }
+
+  /// The placements of a saved plan, without copies, which are determined again.
+  package static func alternating(saved plan: Plan) -> [Placement] {
+    let plans = plan.mixture?.plans.map(\.placement) ?? []
+    return ([plan.placement] + plans).map { Placement(devices: $0) }
+  }
+
+  private init(devices: [String: String]) {
+    self.devices = devices
     transfers = []
   }
 
-  package init(_ model: CompiledModel) {
+  private init(_ model: CompiledModel) {
     devices = model.placement
     transfers = model.transfers
   }
