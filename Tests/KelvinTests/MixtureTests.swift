@@ -59,7 +59,7 @@ import Testing
       options.cacheDirectory = nil
       options.checksResults = false
       options.request = PlanRequest(units: .devices(Self.cards), precision: .full, threads: 1)
-      options.shapes = ["x": [1, 3, 16, 16]]
+      options.shapes = ["x": [1, 3, 8, 8]]
       let first = try LoadedModel(path: FlexibleNetwork.path, options: options, inventory: inventory)
       var plan = try first.shown.plan(try first.shown.explain(), of: first.function)
       for index in plan.nodes.indices { plan.nodes[index].device = single }
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  private static func input(_ number: Int, side: Int = 16) throws -> DictionaryFeatureProvider {
+  private static func input(_ number: Int, side: Int = 8) throws -> DictionaryFeatureProvider {
     var random = SeededGenerator(seed: UInt64(number))
     let values = (0..<3 * side * side).map { _ in Float(number % 7) + Float(random.unit()) - 0.5 }
     return DictionaryFeatureProvider(
@@ -128,7 +128,7 @@ import Testing
   @Test func otherSizesAlternateToo() throws {
     let machine = Machine()
     let predictor = try machine.predictor().predictor
-    for _ in 0..<20 { _ = try predictor.predict(try Self.input(0, side: 12), [:], nil) }
+    for _ in 0..<20 { _ = try predictor.predict(try Self.input(0, side: 6), [:], nil) }
     let counts = machine.takeCounts()
     #expect(counts.reduce(0, +) == 20 && Self.excess(counts, Machine.shares) < 1, "\(counts)")
   }
@@ -138,7 +138,7 @@ import Testing
   func otherPlansTakeTheShareOfALostCard(lost: String, single: String) throws {
     let machine = Machine(seed: 2)
     let predictor = try machine.predictor(single: single).predictor
-    let inputs = try (0..<80).map { try Self.input($0) }
+    let inputs = try (0..<40).map { try Self.input($0) }
     let expected = try inputs.map { Self.answer(try predictor.predict($0, [:], nil)) }
     machine.pullOut(lost)
     let outputs = try predictor.predict(batch: ArrayBatchProvider(array: inputs), nil)
@@ -188,7 +188,7 @@ import Testing
     configuration.usesCache = false
     configuration.precision = .full
     configuration.threadCount = 2
-    configuration.inputShapes = ["x": [1, 3, 16, 16]]
+    configuration.inputShapes = ["x": [1, 3, 8, 8]]
     configuration.plan = plan
     return try Model(contentsOf: URL(filePath: FlexibleNetwork.path), configuration: configuration)
   }

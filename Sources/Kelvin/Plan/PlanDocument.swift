@@ -50,6 +50,8 @@ package struct PlanDocument: Encodable, Sendable {
   package let machine: MachineDescription?
   /// Whether a graph has data-dependent sizes and was not reached by a sample run.
   let hasUnseenGraphs: Bool
+  /// Whether the plan was given, so that it runs as it is.
+  private let isGiven: Bool
   /// Notes for the page's reader.
   package let notes: [String]
 
@@ -77,6 +79,7 @@ package struct PlanDocument: Encodable, Sendable {
     machine = nil
     hasUnseenGraphs = model.graphs.contains { $0 == nil }
     notes = model.remarks
+    isGiven = graph.options.plan != nil
   }
 
   /// Describes the plan of a model that only a profile knows.
@@ -106,6 +109,7 @@ package struct PlanDocument: Encodable, Sendable {
     machine = profile.machine
     hasUnseenGraphs = false
     notes = [whatIf?.note].compactMap { $0 } + (whatIf?.reasons ?? [])
+    isGiven = false
   }
 
   package var isAboutThisMachine: Bool { whatIf == nil && machine == nil }
@@ -131,7 +135,7 @@ package struct PlanDocument: Encodable, Sendable {
   /// The remark about the plan that the model actually runs, if it differs from this plan; nil if it does not differ,
   /// or the plan is for another machine.
   package var proven: String? {
-    isAboutThisMachine ? explanation.proven(by: tried, goal: request.goal).remark : nil
+    isAboutThisMachine && !isGiven ? explanation.proven(by: tried, goal: request.goal).remark : nil
   }
 
   /// The power figures that energies are based on, for each device that takes part.

@@ -87,9 +87,9 @@ struct PlanText {
       if let bottleneck = solution.bottleneck {
         table.add("bottleneck", "\(bottleneck.resource), \(HumanReadable.seconds(bottleneck.seconds)) for each frame")
       }
-      if let mixture = solution.mixture { add("plans", mixture.text) }
       table.add("one inference", "\(inference) when nothing else runs")
     }
+    if let mixture = solution.mixture { add("plans", mixture.text) }
     if let joules = solution.joules, plan.goal == .sustained {
       table.add("energy", "\(HumanReadable.significant(joules)) J above idle for each frame")
     }
