@@ -64,7 +64,7 @@ while read -r name source defines; do
   case "$name" in "" | "#"*) continue ;; esac
   case " $defines " in *" -DSHUFFLE "* | *" -DBOUNDED "*) ;; *) compile "$name" "$source" $defines ;; esac
   case " $defines " in *" -DPAIR "*) continue ;; *" -DCOOPERATIVE "*) ;; *) compile "${name}_texels" "$source" -DTEXELS $defines ;; esac
-  case " $defines " in *" -DHALF "* | *" -DCODED "* | *" -DSCALARS "*) continue ;; esac
+  case " $defines " in *" -DHALF "* | *" -DCODED "* | *" -DSCALARS "* | *" -DLOCAL "*) continue ;; esac
   grep -q "^${name}_shuffle " Shaders/variants.txt || compile "${name}_images" "$source" -DIMAGES $defines
 done <Shaders/variants.txt
 printf 'static const KelvinShader modules[] = {\n%b};\n' "$rows" >>"$scratch/$table"

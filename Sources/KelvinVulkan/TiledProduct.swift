@@ -2,7 +2,15 @@ import KelvinDevices
 import KelvinGPU
 import KelvinGraph
 
-/// Register tiles of positions by output channels: a convolution on blocked tensors, or rows times constant weights.
+/// The tiles of a product.
+enum ProductTiles: Hashable, Sendable {
+  /// Each invocation computes a tile in registers and reads its operands from memory.
+  case registers(RegisterTiles)
+  /// Each group computes a tile and shares its operands in local memory.
+  case staged(StagedProduct)
+}
+
+/// Tiles of positions by output channels: a convolution on blocked tensors, or rows times constant weights.
 struct TiledProduct: Sendable {
   let window: SpatialWindow
   let batch, groups: Int
@@ -10,15 +18,24 @@ struct TiledProduct: Sendable {
   let inputs, outputs: Int
   /// The layout: blocked, or dense with a position's channels contiguous in whole blocks.
   let layout: ValueLayout
-  /// The tiles that an invocation may compute.
+  /// The tiles that an invocation may compute, unless the product is staged.
   var registers: RegisterTiles
+  /// The tile of a group; nil for register tiles.
+  private(set) var staging: StagedProduct?
   /// The phases of a transposed convolution, which has one group.
   var phases: TransposedPhases?
 
-  private var groupInputs: Int { inputs / groups }
+  var groupInputs: Int { inputs / groups }
+  var groupOutputs: Int { outputs / groups }
   /// The height and width of the positions: of the output or, for a transposed convolution, of a phase.
-  private var plane: [Int] { phases?.positions ?? window.output }
+  var plane: [Int] { phases?.positions ?? window.output }
   private var positions: Int { batch * plane[0] * plane[1] }
+  /// The sizes that determine staged tiles.
+  var size: ProductSize {
+    ProductSize(
+      positions: positions, depth: (groupInputs + 3) / 4 * 4 * (phases?.taps ?? window.taps), outputs: groupOutputs,
+      groups: phases?.count ?? groups)
+  }
 
   /// Blocks of output channels that an invocation computes. They do not depend on positions, because weights are packed
   /// by blocks and all input sizes of a model share packed weights.
@@ -41,30 +58,33 @@ struct TiledProduct: Sendable {
     return (positions + span - 1) / span * traits.tileGroup * (pixels * blocks + 2 * pixels + blocks)
   }
 
-  /// Returns the estimated time of the whole product, in products of a position and a block.
+  /// Returns the estimated time of the whole product in register tiles, in products of a position and a block.
   func time(_ traits: VulkanTraits) -> Double {
     Double(time(pixels(traits), traits)) * Double(groups * parts) * Double(groupInputs * window.taps)
   }
 
-  /// Returns the positions by blocks that an invocation computes, as in `4x2`.
-  private func shape(_ traits: VulkanTraits) -> String { "\(pixels(traits))x\(blocks)" }
+  /// Returns the positions by blocks that an invocation computes, as in `4x2`, or the positions by channels of a group,
+  /// as in `64x32`.
+  private func shape(_ traits: VulkanTraits) -> String { staging?.tile.name ?? "\(pixels(traits))x\(blocks)" }
 
   /// Groups along the side of the grid that is not folded, unlike the side of positions.
-  private var planes: Int { (phases?.count ?? groups) * parts }
+  var planes: Int {
+    guard let staging else { return size.groups * parts }
+    return size.groups * ((groupOutputs + staging.tile.channels - 1) / staging.tile.channels) * staging.shares
+  }
 
   /// Whether the groups fit the device's limit for a grid.
   func fits(_ traits: VulkanTraits) -> Bool { planes <= traits.groupLimit }
 
-  /// Returns an offer whose alternatives use other register tiles for the same product. Each alternative shape occurs
-  /// once.
+  /// Returns an offer whose alternatives use other tiles for the same product. Each alternative shape occurs once.
   ///
-  /// - Parameter other: returns the product and the kernel with other register tiles; nil if there is none.
+  /// - Parameter other: returns the product and the kernel with other tiles; nil if there is none.
   func alternating(
     _ offer: GPUOffer<VulkanTarget>, _ traits: VulkanTraits,
-    _ other: (RegisterTiles) -> (product: TiledProduct, kernel: NodeLowering<VulkanTarget>)?
+    _ other: (ProductTiles) -> (product: TiledProduct, kernel: NodeLowering<VulkanTarget>)?
   ) -> GPUOffer<VulkanTarget> {
     var names: Set = [shape(traits)]
-    let others = traits.otherTiles.compactMap(other).compactMap {
+    let others = otherTiles(traits).compactMap(other).compactMap {
       product, kernel -> GPUOffer<VulkanTarget>.Alternative? in
       let name = product.shape(traits)
       return product.fits(traits) && names.insert(name).inserted ? .init(name, kernel) : nil
@@ -72,16 +92,47 @@ struct TiledProduct: Sendable {
     return offer.with(others, beside: shape(traits))
   }
 
-  /// Returns the same product in other register tiles.
-  func cut(by registers: RegisterTiles) -> TiledProduct {
+  /// Returns the offers of the product on blocked tensors, best first. Register tiles are for devices whose staged tiles
+  /// fail their self-test.
+  ///
+  /// - Parameter staged: the same product by staged tiles.
+  func offers(
+    beside staged: TiledProduct?, _ epilogue: Epilogue, _ context: KernelContext<VulkanTarget>, extraCost: Double
+  ) -> [GPUOffer<VulkanTarget>] {
+    let traits = context.target.traits
+    let count = Double(size.positions * size.depth) * Double(size.outputs * size.groups)
+    let products = [(staged, Self.stagedImplementation, 0), (self, "tiles", staged == nil ? 0 : count)]
+    return products.compactMap { product, key, loss in
+      guard let product, product.fits(traits) else { return nil }
+      let offer = context.blocked(product.kernel(epilogue), key, extraCost: extraCost + loss)
+      return product.alternating(offer, traits) { tiles in
+        let other = product.cut(by: tiles)
+        return (other, other.kernel(epilogue))
+      }
+    }
+  }
+
+  /// Returns tiles that add the same products in the same order. Register tiles read each operand more often, but wait
+  /// for no other invocation.
+  private func otherTiles(_ traits: VulkanTraits) -> [ProductTiles] {
+    guard let staging else { return traits.otherTiles.map { .registers($0) } }
+    return otherStagedTiles(than: staging, traits).map { .staged($0) }
+      + (staging.shares == 1 ? [.registers(registers)] : [])
+  }
+
+  /// Returns the same product in other tiles.
+  func cut(by tiles: ProductTiles) -> TiledProduct {
     var product = self
-    product.registers = registers
+    switch tiles {
+    case .registers(let registers): (product.registers, product.staging) = (registers, nil)
+    case .staged(let staging): product.staging = staging
+    }
     return product
   }
 
   /// The number of output channels in a tile of packed weights, and the number of tiles of a group.
-  var tile: Int { 4 * blocks }
-  var parts: Int { (outputs / groups + tile - 1) / tile }
+  var tile: Int { staging == nil ? 4 * blocks : StagedTile.packed }
+  var parts: Int { (groupOutputs + tile - 1) / tile }
 
   func kernel(_ epilogue: Epilogue) -> NodeLowering<VulkanTarget> {
     NodeLowering { lowering throws(DeviceError) in try lower(lowering, epilogue) }
@@ -120,6 +171,7 @@ struct TiledProduct: Sendable {
     _ lowering: VulkanLowering, _ x: Storage, _ weights: Storage, _ bias: Storage, _ residual: Storage?,
     _ epilogue: Epilogue, _ result: Storage, _ codes: QuantizedOperand? = nil
   ) {
+    if let staging { return run(staging, lowering, x, weights, bias, residual, epilogue, result) }
     let (target, traits) = (lowering.target, lowering.target.traits)
     let variant = traits.product("convolution", codes)
     let (shader, epilogue) = codes == nil ? traits.bounded(variant, epilogue) : (variant, epilogue)

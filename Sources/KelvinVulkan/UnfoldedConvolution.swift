@@ -32,10 +32,17 @@ struct UnfoldedConvolution: Sendable {
     self.reads = reads
   }
 
-  /// Returns the same convolution in other register tiles.
-  func cut(by registers: RegisterTiles) -> UnfoldedConvolution {
+  /// Returns the same convolution in other tiles.
+  func cut(by tiles: ProductTiles) -> UnfoldedConvolution {
     var convolution = self
-    convolution.product = product.cut(by: registers)
+    convolution.product = product.cut(by: tiles)
+    return convolution
+  }
+
+  /// Returns the convolution by staged tiles if the device has them.
+  func staged(_ traits: VulkanTraits) -> UnfoldedConvolution {
+    var convolution = self
+    convolution.product = product.staged(traits) ?? product
     return convolution
   }
 

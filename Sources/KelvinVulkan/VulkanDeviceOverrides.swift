@@ -25,11 +25,14 @@ package struct VulkanDeviceOverrides: Hashable, Sendable {
   package var mesaMajor: Int?
   /// Invocations in a subgroup, for the selection of kernels and tiles only.
   package var subgroupSize: Int?
+  /// The number of compute units; nil for the number that the driver reports, or a guess.
+  package var computeUnits: Int?
 
   package init(
     isHardware: Bool = true, memory: Memory? = nil, texelLimit: UInt32? = nil, storageLimit: UInt32? = nil,
     groupLimit: UInt32? = nil, storageBuffers: UInt32? = nil,
-    acceleratesDotProducts: Bool = false, mesaMajor: Int? = nil, subgroupSize: Int? = nil
+    acceleratesDotProducts: Bool = false, mesaMajor: Int? = nil, subgroupSize: Int? = nil,
+    computeUnits: Int? = nil
   ) {
     self.isHardware = isHardware
     self.memory = memory
@@ -40,5 +43,6 @@ package struct VulkanDeviceOverrides: Hashable, Sendable {
     self.acceleratesDotProducts = acceleratesDotProducts
     self.mesaMajor = mesaMajor
     self.subgroupSize = subgroupSize
+    self.computeUnits = computeUnits
   }
 }

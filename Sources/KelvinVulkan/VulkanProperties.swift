@@ -21,6 +21,8 @@ struct VulkanProperties: Sendable {
   /// The major version of Mesa, if the driver is Mesa's; `driverVersion` of llvmpipe does not contain it.
   var mesaMajor: Int?
   var subgroupSize: Int
+  /// Units that run groups independently, as reported or guessed (`ComputeUnits`).
+  var computeUnits: Int
   var hasShuffle: Bool
   /// Whether shaders support 64-bit integers.
   var hasInt64: Bool
@@ -110,6 +112,7 @@ struct VulkanProperties: Sendable {
     queueFamily = UInt32(family)
     timestampBits = families[family].timestampValidBits
     let extensions = Self.extensions(of: physical, vk)
+    computeUnits = ComputeUnits.count(of: physical, vk, extensions: extensions, type)
     preservesSpecialValues = SpecialValueMode.isOffered(by: physical, vk, extensions: extensions)
     var available = VkPhysicalDeviceFeatures2()
     available.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2
@@ -154,6 +157,7 @@ struct VulkanProperties: Sendable {
       limits.maxPerStageDescriptorStorageBuffers, imitation.storageBuffers ?? .max)
     if mesaMajor != nil { mesaMajor = imitation.mesaMajor ?? mesaMajor }
     subgroupSize = imitation.subgroupSize ?? subgroupSize
+    computeUnits = imitation.computeUnits ?? computeUnits
     if imitation.acceleratesDotProducts, dotProduct == .present { dotProduct = .accelerated }
   }
 

@@ -55,6 +55,9 @@ struct VulkanTraits: Hashable, Sendable {
   var unfoldedLimit: Int?
   /// Other tiles that may be faster for single products.
   var otherTiles: [RegisterTiles]
+  /// The tiles of products that a group may share in local memory; none on software drivers, where a group is a loop.
+  var stagedTiles: [StagedTile]
+  var computeUnits: Int
   /// The costs by which convolutions with Winograd's tiles are compared with others.
   var winograd: WinogradTraits
   /// Words of four columns in a tile of an integer product.
@@ -140,6 +143,13 @@ struct VulkanTraits: Hashable, Sendable {
       ? [(4, 8), (8, 4), (2, 8), (6, 4), (8, 2), (4, 2)]
       : [(1, 1), (1, 2), (1, 4), (2, 4), (4, 1), (4, 2), (4, 4), (8, 2)]
     otherTiles = shapes.map { RegisterTiles(pixels: $0...$0, blocks: $1) }
+    let limits = properties.limits
+    let invocations = Int(min(limits.maxComputeWorkGroupInvocations, limits.maxComputeWorkGroupSize.0))
+    let localByteCount = Int(limits.maxComputeSharedMemorySize)
+    stagedTiles =
+      isSoftware
+      ? [] : StagedTile.all.filter { $0.invocations <= invocations && $0.localByteCount <= localByteCount }
+    computeUnits = properties.computeUnits
     // llvmpipe stores a tensor element by element. The cost for hardware assumes a GPU that computes twenty operations
     // in the time of a byte.
     winograd = WinogradTraits(

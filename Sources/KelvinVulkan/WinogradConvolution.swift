@@ -13,8 +13,8 @@ struct WinogradConvolution: Sendable {
   private let inputBlocks, storedBlocks: Int
   private let traits: VulkanTraits
   private let direct: TiledProduct
-  /// The register tiles of the products.
-  private let registers: RegisterTiles
+  /// The tiles of the products.
+  private let tiles: ProductTiles
   /// The largest number of tiles that are transformed at a time.
   private let slab: Int
 
@@ -26,25 +26,30 @@ struct WinogradConvolution: Sendable {
     _ op: Convolution, _ direct: TiledProduct, _ target: VulkanTarget
   ) -> (implementation: WinogradConvolution, saving: Double)? {
     guard op.groups == 1, let plan = WinogradPlan(direct.window, images: direct.batch),
-      let implementation = WinogradConvolution(op, plan, direct, target.traits, target.traits.winograd.registers),
+      let implementation = WinogradConvolution(
+        op, plan, direct, target.traits, .registers(target.traits.winograd.registers)),
       implementation.product(target.blocks).fits(target.traits)
     else { return nil }
     let saving = 16 * (direct.time(target.traits) - implementation.time(target.blocks))
-    return saving > 0 ? (implementation, saving) : nil
+    return saving > 0 ? (implementation.staged(target.blocks) ?? implementation, saving) : nil
   }
 
   private init?(
-    _ op: Convolution, _ plan: WinogradPlan, _ direct: TiledProduct, _ traits: VulkanTraits, _ registers: RegisterTiles
+    _ op: Convolution, _ plan: WinogradPlan, _ direct: TiledProduct, _ traits: VulkanTraits, _ tiles: ProductTiles
   ) {
     self.traits = traits
     self.direct = direct
-    self.registers = registers
+    self.tiles = tiles
     self.op = op
     self.plan = plan
     inputs = direct.inputs
     outputs = direct.outputs
     inputBlocks = (inputs + 3) / 4
-    let blocks = registers.blocks
+    let blocks =
+      switch tiles {
+      case .registers(let registers): registers.blocks
+      case .staged: StagedTile.packed / 4
+      }
     storedBlocks = ((outputs + 3) / 4 + blocks - 1) / blocks * blocks
     let (limit, byteCount) = (traits.vectorLimit, 16 * WinogradPlan.points * (inputBlocks + storedBlocks))
     let weightByteCount = 64 * WinogradPlan.points * inputBlocks * storedBlocks
@@ -52,10 +57,16 @@ struct WinogradConvolution: Sendable {
     slab = plan.slab(byteCount: byteCount, limit: min(limit, traits.winograd.scratchLimit))
   }
 
-  /// Returns the same convolution with products in other register tiles; nil if these take more than the available
-  /// memory.
-  func cut(by registers: RegisterTiles) -> WinogradConvolution? {
-    WinogradConvolution(op, plan, direct, traits, registers)
+  /// Returns the same convolution with products in other tiles; nil if these take more than the available memory.
+  func cut(by tiles: ProductTiles) -> WinogradConvolution? {
+    WinogradConvolution(op, plan, direct, traits, tiles)
+  }
+
+  /// Returns the same convolution with products in staged tiles; nil if the device has none. The points are groups
+  /// enough, so none shares its depth.
+  private func staged(_ blocks: ValueLayout) -> WinogradConvolution? {
+    guard let staging = product(blocks).staged(traits, sharesDepth: false)?.staging else { return nil }
+    return cut(by: .staged(staging))
   }
 
   /// Returns the product of the tiles that are transformed at a time.
@@ -73,7 +84,8 @@ struct WinogradConvolution: Sendable {
     TiledProduct(
       window: SpatialWindow(positions: tiles, axes: 2), batch: 1, groups: WinogradPlan.points,
       inputs: WinogradPlan.points * inputBlocks * 4, outputs: WinogradPlan.points * storedBlocks * 4, layout: blocks,
-      registers: registers)
+      registers: traits.winograd.registers
+    ).cut(by: self.tiles)
   }
 
   var kernel: NodeLowering<VulkanTarget> {

@@ -43,7 +43,7 @@ struct ShaderSourceTests {
     let names = rows.flatMap { row in
       (row.contains { ["-DSHUFFLE", "-DBOUNDED"].contains($0) } ? [] : [row[0]])
         + (row.contains { ["-DCOOPERATIVE", "-DPAIR"].contains($0) } ? [] : ["\(row[0])_texels"])
-        + (row.contains { ["-DHALF", "-DCODED", "-DSCALARS", "-DPAIR"].contains($0) }
+        + (row.contains { ["-DHALF", "-DCODED", "-DSCALARS", "-DPAIR", "-DLOCAL"].contains($0) }
           || all.contains("\(row[0])_shuffle") ? [] : ["\(row[0])_images"])
     }
     var count = 0

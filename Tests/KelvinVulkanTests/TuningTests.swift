@@ -10,7 +10,7 @@ import Testing
 struct TuningTests {
   /// The layers whose implementations have a choice of register tiles.
   enum Layer: String, CaseIterable {
-    case pointwise, taps, grouped, residual, winograd, transposed, rows, codes
+    case pointwise, taps, grouped, residual, deep, winograd, transposed, rows, deepRows, codes
 
     var graph: Graph {
       get throws {
@@ -29,6 +29,10 @@ struct TuningTests {
           return try Self.node(
             Convolution(window: window, epilogue: epilogue), [1, 16, 10, 10], [[20, 16, 3, 3], [20]],
             residual: [1, 20, 10, 10])
+        // Groups of a card share the depth.
+        case .deep:
+          return try Self.node(
+            Convolution(window: window, epilogue: activated), [1, 67, 5, 7], [[40, 67, 3, 3], [40]])
         case .winograd:
           return try Self.node(
             Convolution(window: window, epilogue: activated), [2, 174, 13, 10], [[178, 174, 3, 3], [178]])
@@ -36,6 +40,7 @@ struct TuningTests {
           return try Self.node(
             ConvolutionTranspose(window: .init(kernel: [2, 2], strides: [2, 2])), [1, 16, 7, 5], [[16, 24, 2, 2]])
         case .rows: return try Self.node(Linear(epilogue: .bias), [80, 64], [[96, 64], [96]])
+        case .deepRows: return try Self.node(Linear(epilogue: .bias), [19, 640], [[100, 640], [100]])
         case .codes: return try Self.node(Linear(epilogue: .bias), [80, 64], [[96, 64], [96]], isCoded: true)
         }
       }
@@ -91,19 +96,33 @@ struct TuningTests {
   @Test func tileAlternativesAreNamedByRegisters() throws {
     let graph = try Layer.winograd.graph
     #expect(try variants(present[0].kernelFamily, graph).contains(subset: ["4x2", "4x8", "8x2", "8x4"]))
-    #expect(try variants(cards[0].kernelFamily, graph).contains(subset: ["1x1", "1x4", "4x2", "4x4"]))
+    let taps = try Layer.taps.graph
+    #expect(try variants(cards[0].kernelFamily, taps, "tiles").contains(subset: ["1x1", "1x4", "4x2", "4x4"]))
+  }
+
+  /// Register tiles add the same products in the same order, unless groups share the depth.
+  @Test func stagedAlternativesAreNamedByPositionsAndChannels() throws {
+    for layer in [Layer.taps, .winograd, .rows] {
+      let names = try variants(cards[0].kernelFamily, layer.graph)
+      #expect(names.contains { $0.hasPrefix("64x") } && names.contains("2x2"), "\(layer): \(names)")
+    }
+    for layer in [Layer.deep, .deepRows] {
+      let names = try variants(cards[0].kernelFamily, layer.graph)
+      #expect(names.count > 1 && !names.contains("2x2"), "\(layer): \(names)")
+    }
   }
 
   @Test func alternativesStayWithinTheGroupLimit() throws {
     let imitation = VulkanOptions(validates: watches, imitating: VulkanDeviceOverrides(groupLimit: 16))
     let narrow = try #require(VulkanDevice.discover(options: imitation).compactMap { $0.device as? VulkanDevice }.first)
     let few = try Layer.columns(128)
-    let variants = try variants(narrow.kernelFamily, few)
+    let variants = try variants(narrow.kernelFamily, few, "dense")
     #expect(variants.contains(subset: ["4x2", "8x2"]))
     #expect(!variants.contains { $0.hasSuffix("x1") }, "which takes 32 groups of four columns")
     let many = try Layer.columns(256)
-    #expect(try self.variants(cards[0].kernelFamily, many).count > 1)
-    #expect(try self.variants(narrow.kernelFamily, many) == [""], "tiles of two blocks take 32 groups")
+    #expect(try self.variants(cards[0].kernelFamily, many, "dense").count > 1)
+    #expect(try self.variants(narrow.kernelFamily, many, "dense") == [""], "tiles of two blocks take 32 groups")
+    #expect(try self.variants(narrow.kernelFamily, Layer.columns(1 << 10)).contains("64x64"), "which takes 16 groups")
     _ = try compiled(many, on: narrow, NoBlobCache()) { _, seconds in seconds }
     #expect {
       try compiled(Layer.columns(1 << 14), on: narrow, NoBlobCache()) { _, seconds in seconds }
@@ -158,9 +177,12 @@ struct TuningTests {
     #expect(timed.withLock { $0 } == 0)
   }
 
-  /// The first kernel's registers, then its alternatives'.
-  private func variants(_ family: some KernelFamily, _ graph: Graph) throws -> [String] {
-    let offer = try family.offers(for: KernelRequest(graph.nodes[0], in: graph, isDeterministic: false))[0]
+  /// The first kernel's tiles, then its alternatives'.
+  ///
+  /// - Parameter key: the implementation; nil for the first one.
+  private func variants(_ family: some KernelFamily, _ graph: Graph, _ key: String? = nil) throws -> [String] {
+    let offers = try family.offers(for: KernelRequest(graph.nodes[0], in: graph, isDeterministic: false))
+    let offer = try #require(offers.first { key == nil || $0.key == key })
     return [offer.variant] + offer.alternatives.map(\.name)
   }
 

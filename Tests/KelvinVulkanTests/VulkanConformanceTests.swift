@@ -172,8 +172,9 @@ struct VulkanConformanceTests {
       let made = zip(example.nodes.graph.nodes, example.tests).filter { node, test in
         test.implementation.map(device.kernelFamily.implementations(of: node, in: example.nodes.graph).contains) ?? true
       }.map(\.1)
-      for (implementation, isOffered) in [("winograd", !seesFew), ("groups", isCard), ("codes", isCard)] where isOffered
-      {
+      for (implementation, isOffered) in [
+        ("winograd", !seesFew), ("groups", isCard), ("codes", isCard), ("staged", isCard),
+      ] where isOffered {
         #expect(made.contains { $0.implementation == implementation }, "\(implementation)")
       }
       let trust = KernelTrust(driver: "", identity: "every self-test")

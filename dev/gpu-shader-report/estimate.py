@@ -79,6 +79,7 @@ class Work:
     vectors: float      # of four elements, loaded by each lane for itself
     shared: float       # loaded by all lanes of a group from one place
     multiply_adds: float
+    lanes: int = 64     # of a group
 
 
 def convolution(constants, grid, push, size, groups):
@@ -161,6 +162,29 @@ def matmul(constants, grid, push, size, groups):
         (rows * depth + depth * columns + rows * columns) * matrices * size, steps, (height + width) / 32, 0, 256)
 
 
+def staged_product(constants, grid, push, size, groups):
+    """A step is a slab of 16 of the depth. Groups that share the depth write sums of their own, in float32."""
+    lanes, height, width, pixels, blocks = (constants.get(key, 64) for key in range(5))
+    _, group_blocks, _, _, channels, positions, _, shares, steps, input_area, output_area = push[:11]
+    weights = channels * group_blocks * 4 * push[14] * push[15]
+    inputs = push[0] * 4 * input_area * max(1, positions // max(1, output_area))
+    sums = shares * positions * channels * 4 if shares > 1 else 0
+    phases = push[16] * push[17] if constants.get(9, 0) else 1
+    results = phases * positions * channels * size
+    return Work(
+        groups, groups * lanes * steps * 128 * pixels * blocks, 2 * positions * weights,
+        groups * steps * 16 * (height + width) * size + sums,
+        (inputs + weights) * size + (0 if sums else results), steps, 4 * (height + width) / lanes, 0,
+        64 * pixels * blocks, lanes)
+
+
+def staged_sum(constants, grid, push, size, groups):
+    """Four sums are loaded at a time. They are still in the level-2 cache."""
+    count, shares = push[:2]
+    return Work(groups, groups * 256 * shares, 0, count * (16 * shares + 4 * size), count * 4 * size, 1 + -(-shares // 4),
+                4, 0, 16)
+
+
 def cooperative(constants, grid, push, size, groups):
     rows, depth, columns = push[:3]
     return Work(
@@ -196,6 +220,7 @@ def element_wise(constants, grid, push, size, groups):
 
 KERNELS = {
     "convolution": convolution, "linear": linear, "depthwise": depthwise, "attention": attention, "matmul": matmul,
+    "staged_product": staged_product, "staged_product_parts": staged_product, "staged_sum": staged_sum,
     "cooperative": cooperative, "integer_product": integer_product, "integer_product_dot": integer_product,
     "attention_scalars": attention, "attention_row": attention_row, "attention_row_limited": attention_row_limited,
     "normalized_linear": normalized_linear, "winograd_input": winograd(32, 64), "winograd_output": winograd(20, 40)}
@@ -229,10 +254,10 @@ def parts(work, card, is_robust):
     loads = work.vectors + work.shared
     checks = loads * CHECKED_LOAD if is_robust and card.is_checked else 0
     step = card.latency + work.multiply_adds + loads * 4 + checks
-    operations = work.flops / max(1, work.groups) + 2 * 64 * work.steps * checks   # of a group
+    operations = work.flops / max(1, work.groups) + 2 * work.lanes * work.steps * checks   # of a group
     return {
-        "chains": -(-groups // card.resident) * work.steps * step * cycles,
-        "loads": groups * work.steps * (work.vectors + shared) * 64 * 16 / card.load_bytes * cycles,
+        "chains": -(-groups * work.lanes // (64 * card.resident)) * work.steps * step * cycles,
+        "loads": groups * work.steps * (work.vectors + shared) * work.lanes * 16 / card.load_bytes * cycles,
         "arithmetic": groups * operations / card.flops * cycles,
         "cache": work.cached / card.cache * 1e-3,
         "memory": work.stored / card.memory * 1e-3,

@@ -88,6 +88,19 @@ class Estimates(unittest.TestCase):
         self.assertEqual(work.useful, 2 * 49 * 960 * 160)
         self.assertEqual(work.cached, 20 * 240 * (64 * 2 + 8) * 16)
 
+    def test_groups_that_share_the_depth_write_sums_that_are_added(self):
+        # The same product in tiles of 64 by 32, whose depth of 60 slabs eight groups share.
+        constants = dict(enumerate([128, 64, 32, 4, 1, 0, 0, 255, 0]))
+        push = (240, 240, 40, 40, 160, 49, 5, 8, 8, 49, 49, 7, 7, 7, 1, 1) + (0,) * 12
+        product = commands.Pipeline("staged_product_parts", constants, {})
+        work = estimate.work(commands.Dispatch(product, (1, 40, 1), push))
+        self.assertEqual((work.groups, work.steps, work.multiply_adds, work.lanes), (40, 8, 256, 128))
+        self.assertEqual(work.useful, self.work().useful)
+        self.assertEqual(work.cached, 40 * 8 * 16 * (64 + 32) * 4 + 8 * 49 * 160 * 4)
+        total = commands.Pipeline("staged_sum", {0: 64, 1: 0, 2: 255}, {})
+        work = estimate.work(commands.Dispatch(total, (31, 1, 1), (49 * 40, 8, 49, 40, 160, 0, 0, 0, 0)))
+        self.assertEqual((work.steps, work.cached), (3, 49 * 40 * 16 * 9))
+
     def test_a_step_of_a_chain_is_the_latency_and_the_lanes_instructions(self):
         parts = estimate.parts(self.work(), estimate.CARDS["H100"], is_robust=False)
         self.assertAlmostEqual(parts["chains"], 240 * (300 + 64 + 10 * 4) / 1.755e3)

@@ -2,7 +2,7 @@
 #define VK_NO_PROTOTYPES 1
 #include <vulkan/vulkan_core.h>
 
-// Declarations of an extension that headers from before 2023 lack.
+// Declarations of extensions that headers from before 2023 lack.
 #ifndef VK_KHR_cooperative_matrix
 #define VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME "VK_KHR_cooperative_matrix"
 typedef enum VkComponentTypeKHR { VK_COMPONENT_TYPE_FLOAT16_KHR = 0, VK_COMPONENT_TYPE_FLOAT32_KHR = 1 } VkComponentTypeKHR;
@@ -22,6 +22,15 @@ typedef struct VkPhysicalDeviceCooperativeMatrixFeaturesKHR {
 } VkPhysicalDeviceCooperativeMatrixFeaturesKHR;
 typedef VkResult(VKAPI_PTR *PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR)(
     VkPhysicalDevice _Nonnull device, uint32_t *_Nonnull count, VkCooperativeMatrixPropertiesKHR *_Nullable properties);
+#endif
+#ifndef VK_ARM_shader_core_builtins
+#define VK_ARM_SHADER_CORE_BUILTINS_EXTENSION_NAME "VK_ARM_shader_core_builtins"
+typedef struct VkPhysicalDeviceShaderCoreBuiltinsPropertiesARM {
+  VkStructureType sType;
+  void *_Nullable pNext;
+  uint64_t shaderCoreMask;
+  uint32_t shaderCoreCount, shaderWarpsPerCore;
+} VkPhysicalDeviceShaderCoreBuiltinsPropertiesARM;
 #endif
 
 /// Functions that need no instance.

@@ -22,15 +22,16 @@ extension SelfTest {
       })
   }
 
+  /// - Parameter nodesUse: the implementation of the nodes on devices that have it, if the test covers all of them.
   private init<Op: Operator>(
-    _ type: Op.Type, named name: String = Op.name, implementation: String? = nil,
+    _ type: Op.Type, named name: String = Op.name, implementation: String? = nil, nodesUse: String? = nil,
     where covers: @escaping @Sendable (Op, [TensorType]) -> Bool = { _, _ in true },
     _ nodes: Example<Op>...
   ) {
     self.init(
       name: name, implementation: implementation, operators: [type],
       covers: { op, operands in (op as? Op).map { covers($0, operands) } ?? false },
-      nodes: nodes.map { Entry(op: $0.0, operands: $0.1) })
+      nodes: nodes.map { Entry(op: $0.0, operands: $0.1, implementation: nodesUse) })
   }
 
   private static func convolution(
@@ -67,7 +68,7 @@ extension SelfTest {
   private static let products: [SelfTest] = [
     // Smaller products have no tiled kernels.
     SelfTest(
-      Convolution.self, where: { $0.window.rank <= 2 && !isDepthwise($0, $1) },
+      Convolution.self, nodesUse: "tiles", where: { $0.window.rank <= 2 && !isDepthwise($0, $1) },
       convolution([1, 20, 6, 7], filters: 24, kernel: 1), convolution([1, 8, 7, 6], filters: 12, kernel: 3),
       convolution(.input([1, 20, 6, 7]), .multiples([24, 20, 1, 1]))),
     SelfTest(
@@ -79,7 +80,17 @@ extension SelfTest {
       (
         Convolution(window: Window(kernel: [4, 4], strides: [4, 4]), groups: 1, epilogue: .bias),
         [.input([1, 3, 9, 12]), .weight([36, 3, 4, 4]), .weight([36])]
+      ),
+      // So deep that groups of a GPU share the depth.
+      (
+        Convolution(window: Window(kernel: [14, 14], strides: [14, 14]), groups: 1, epilogue: .bias),
+        [.input([1, 3, 14, 28]), .weight([12, 3, 14, 14]), .weight([12])]
       )),
+    // The last ones are so deep that groups share the depth.
+    SelfTest(
+      Convolution.self, named: "convolution by staged tiles", implementation: "staged",
+      convolution([1, 20, 6, 7], filters: 24, kernel: 1), convolution([1, 12, 9, 10], filters: 36, kernel: 3),
+      convolution([1, 60, 4, 5], filters: 20, kernel: 3)),
     SelfTest(Convolution.self, named: "convolution output by output", implementation: "general", grouped),
     SelfTest(Convolution.self, named: "convolution of planes", implementation: "planes", grouped),
     SelfTest(
@@ -119,13 +130,20 @@ extension SelfTest {
         [.input([1, 4, 3, 4]), .weight([4, 3, 3, 3])]
       )),
     SelfTest(
-      ConvolutionTranspose.self, where: { $0.window.rank <= 2 && !isDepthwise($0, $1) },
+      ConvolutionTranspose.self, named: "convolution_transpose by staged tiles", implementation: "staged",
+      (
+        ConvolutionTranspose(window: Window(kernel: [3, 3], strides: [2, 2], before: [1, 0])),
+        [.input([1, 12, 5, 4]), .weight([12, 20, 3, 3])]
+      )),
+    SelfTest(
+      ConvolutionTranspose.self, nodesUse: "tiles", where: { $0.window.rank <= 2 && !isDepthwise($0, $1) },
       (
         ConvolutionTranspose(window: Window(kernel: [2, 2], strides: [2, 2])),
         [.input([1, 5, 3, 4]), .weight([5, 6, 2, 2])]
       )),
     SelfTest(
-      Linear.self, (Linear(epilogue: .bias), [.input([1, 24]), .weight([20, 24]), .weight([20])]),
+      Linear.self, nodesUse: "dense",
+      (Linear(epilogue: .bias), [.input([1, 24]), .weight([20, 24]), .weight([20])]),
       // Enough rows for the tiles of a GPU.
       (Linear(epilogue: .bias), [.input([67, 24]), .weight([36, 24]), .weight([36])]),
       (Linear(epilogue: .bias), [.input([1, 24]), .multiples([20, 24]), .weight([20])]),
@@ -133,6 +151,10 @@ extension SelfTest {
     SelfTest(
       Linear.self, named: "linear by cooperative matrices", implementation: "cooperative",
       (Linear(epilogue: .bias), [.input([37, 48]), .weight([40, 48]), .weight([40])])),
+    SelfTest(
+      Linear.self, named: "linear by staged tiles", implementation: "staged",
+      (Linear(epilogue: .bias), [.input([67, 24]), .weight([36, 24]), .weight([36])]),
+      (Linear(epilogue: .bias), [.input([19, 544]), .weight([36, 544]), .weight([36])])),
     SelfTest(MatMul.self, (MatMul(), [.input([2, 9, 13]), .input([2, 13, 35])])),
     SelfTest(
       Attention.self,

@@ -22,12 +22,12 @@ extension VulkanTarget {
           offers.append(
             context.blocked(Kernel { lowering throws(DeviceError) in try geometry.lowerVector(lowering) }, "vector"))
         } else {
-          if let unfolded = UnfoldedConvolution(geometry, context) {
+          if let unfolded = UnfoldedConvolution(geometry, context)?.staged(traits) {
             offers.append(
               unfolded.product.alternating(
                 context.blocked(unfolded.kernel, UnfoldedConvolution.implementation, reads: unfolded.reads), traits
-              ) { registers in
-                let other = unfolded.cut(by: registers)
+              ) { tiles in
+                let other = unfolded.cut(by: tiles)
                 return (other.product, other.kernel)
               })
           }
@@ -37,20 +37,13 @@ extension VulkanTarget {
             offers.append(
               implementation.product(blocks).alternating(
                 context.blocked(implementation.kernel, WinogradPlan.implementation), traits
-              ) { registers in
-                implementation.cut(by: registers).map { ($0.product(blocks), $0.kernel) }
+              ) { tiles in
+                implementation.cut(by: tiles).map { ($0.product(blocks), $0.kernel) }
               })
           }
-          if tiles.fits(traits) {
-            let extraCost = winograd?.saving ?? (offers.isEmpty ? 0 : Double(geometry.products))
-            offers.append(
-              tiles.alternating(
-                context.blocked(tiles.kernel(op.epilogue), "tiles", extraCost: extraCost), traits
-              ) { registers in
-                let other = tiles.cut(by: registers)
-                return (other, other.kernel(op.epilogue))
-              })
-          }
+          offers += tiles.offers(
+            beside: context.keepsQuantized ? nil : tiles.staged(traits), op.epilogue, context,
+            extraCost: winograd?.saving ?? (offers.isEmpty ? 0 : Double(geometry.products)))
         }
       }
     }

@@ -14,14 +14,10 @@ extension VulkanTarget {
       let product = TiledProduct(
         window: window, batch: geometry.batch, groups: 1, inputs: geometry.inputs, outputs: geometry.outputs,
         layout: blocks, registers: traits.convolutionTiles, phases: phases)
-      if product.fits(traits) {
-        return [
-          product.alternating(context.blocked(product.kernel(Epilogue()), "tiles"), traits) { registers in
-            let other = product.cut(by: registers)
-            return (other, other.kernel(Epilogue()))
-          }
-        ]
-      }
+      // The sums of shares would have to be spread.
+      let staged = product.staged(traits, sharesDepth: false)
+      let offers = product.offers(beside: staged, Epilogue(), context, extraCost: 0)
+      if !offers.isEmpty { return offers }
     }
     return [
       KernelOffer(NodeLowering<Self> { lowering throws(DeviceError) in try geometry.lowerGeneral(lowering) }, "general")

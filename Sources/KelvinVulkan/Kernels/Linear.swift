@@ -10,28 +10,42 @@ extension VulkanTarget {
         NodeLowering<Self> { lowering throws(DeviceError) in try implementation.lower(lowering, op.epilogue) },
         CooperativeProduct.implementation)
     }
-    // Both implementations are dense. The plain one is for devices whose cooperative matrices fail the self-test.
-    let extraCost = cooperative == nil ? 0 : Double(product.rows * product.columns * product.depth)
-    return (cooperative.map { [$0] } ?? []) + [plain(op, product, extraCost: extraCost)]
-  }
-
-  private func plain(_ op: Linear, _ product: RowProduct, extraCost: Double) -> GPUOffer<Self> {
-    // With fewer rows than lanes, lanes of a register would be idle.
+    // All implementations are dense. The plain one is for devices on which the others fail their self-tests.
+    var offers = cooperative.map { [$0] } ?? []
     let tiles = TiledProduct(
       window: SpatialWindow(positions: product.rows, axes: 2), batch: 1, groups: 1, inputs: product.depth,
       outputs: product.columns, layout: .dense, registers: traits.rowTiles)
-    guard product.rows >= traits.lanes, product.depth % 4 == 0, product.columns % 4 == 0, product.depth > 0,
-      tiles.fits(traits)
-    else {
-      return KernelOffer(
-        NodeLowering { lowering throws(DeviceError) in try product.lower(lowering, op.epilogue, .dense) },
-        extraCost: extraCost)
+    let products = Double(product.rows * product.columns * product.depth)
+    // Vectors must not cross rows.
+    let isAligned = product.depth % 4 == 0 && product.columns % 4 == 0 && product.depth > 0
+    if isAligned, product.rows >= Self.stagedRows, !context.keepsQuantized, let staged = tiles.staged(traits) {
+      let offer = KernelOffer(
+        staged.kernel(op.epilogue), TiledProduct.stagedImplementation, extraCost: offers.isEmpty ? 0 : products)
+      offers.append(
+        staged.alternating(offer, traits) { cut in
+          let other = staged.cut(by: cut)
+          return (other, other.kernel(op.epilogue))
+        })
     }
-    return tiles.alternating(KernelOffer(tiles.kernel(op.epilogue), extraCost: extraCost), traits) { registers in
-      let other = tiles.cut(by: registers)
-      return (other, other.kernel(op.epilogue))
+    let extraCost = products * Double(offers.count)
+    // With fewer rows than lanes, lanes of a register would be idle.
+    guard isAligned, product.rows >= traits.lanes, tiles.fits(traits) else {
+      return offers + [
+        KernelOffer(
+          NodeLowering { lowering throws(DeviceError) in try product.lower(lowering, op.epilogue, .dense) },
+          extraCost: extraCost)
+      ]
     }
+    return offers + [
+      tiles.alternating(KernelOffer(tiles.kernel(op.epilogue), extraCost: extraCost), traits) { cut in
+        let other = tiles.cut(by: cut)
+        return (other, other.kernel(op.epilogue))
+      }
+    ]
   }
+
+  /// Fewer rows leave most of a staged tile unused.
+  private static let stagedRows = 16
 
   func fuses(_ function: UnaryFunction) -> Bool { true }
 

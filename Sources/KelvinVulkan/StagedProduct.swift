@@ -1,0 +1,207 @@
+import KelvinDevices
+import KelvinGPU
+import KelvinGraph
+
+/// A tile of positions by output channels that a group computes of a product. Its invocations share both operands in
+/// local memory (`Shaders/staged_product.comp`).
+package struct StagedTile: Hashable, Sendable {
+  /// Positions and output channels of a group.
+  package let positions, channels: Int
+  /// Positions and blocks of four output channels of an invocation.
+  package let pixels, blocks: Int
+
+  /// Channels of a tile of packed weights. All staged tiles read the same weights.
+  static let packed = 16
+  /// Input channels of a slab of the depth.
+  static let slab = 16
+  /// The depth from which on the kernel's divisions would not be exact.
+  static let depthLimit = 4 << 20
+  /// Few positions and channels keep a large card busy; many read less for each product.
+  package static let all = [
+    StagedTile(positions: 32, channels: 32, pixels: 4, blocks: 1),
+    StagedTile(positions: 64, channels: 16, pixels: 4, blocks: 1),
+    StagedTile(positions: 64, channels: 32, pixels: 4, blocks: 1),
+    StagedTile(positions: 64, channels: 64, pixels: 4, blocks: 1),
+    StagedTile(positions: 64, channels: 64, pixels: 8, blocks: 1),
+    StagedTile(positions: 128, channels: 64, pixels: 8, blocks: 1),
+  ]
+
+  var invocations: Int { positions / pixels * (channels / (4 * blocks)) }
+  /// The bytes of local memory, with the shader's gaps between lines.
+  var localByteCount: Int { 16 * ((positions + 2) * 4 + channels / 16 * 68) }
+  var name: String { "\(positions)x\(channels)" + (pixels == 4 ? "" : "x\(pixels)") }
+}
+
+/// The sizes of a product that determine its tiles.
+package struct ProductSize: Hashable, Sendable {
+  package let positions: Int
+  /// Input channels times taps, and output channels, of one group.
+  package let depth, outputs: Int
+  package let groups: Int
+
+  package init(positions: Int, depth: Int, outputs: Int, groups: Int = 1) {
+    (self.positions, self.depth, self.outputs, self.groups) = (positions, depth, outputs, groups)
+  }
+}
+
+/// A staged tile, and the number of groups that share the depth of a tile. A pass of its own adds the sums of the
+/// shares. Results depend on the shares, but not on the tile.
+package struct StagedProduct: Hashable, Sendable {
+  package let tile: StagedTile
+  package let shares: Int
+
+  /// The longest chain of slabs that a group computes one after another while compute units may be idle.
+  package static let longestChain = 32
+  /// The groups for each compute unit from which on a chain may be longer.
+  package static let groupsPerUnit = 3
+  /// The bytes that a large product may read from the cache for each floating-point operation, and the operations of
+  /// a large product.
+  private static let (bytesPerOperation, large) = (0.1, 1e7)
+  /// Numbers of shares that are tried; a share has at least one slab.
+  private static let shareCounts = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64]
+  /// Typical of cards: cycles of a read from the cache and of a dispatch that waits for another; bytes of the cache and
+  /// multiply-adds for each cycle and compute unit; invocations of a unit.
+  private static let (latency, launch, cacheBytes, rate, resident) = (300.0, 6000.0, 20.0, 128.0, 1024)
+
+  init(_ tile: StagedTile, shares: Int) { (self.tile, self.shares) = (tile, shares) }
+
+  /// Returns the tile and shares that are estimated to be fastest. Products with long chains in few groups come last,
+  /// then large products that read much for each operation. Returns nil if no tile is given.
+  ///
+  /// - Parameters:
+  ///   - units: the device's compute units.
+  ///   - partLimit: the largest size of the sums of all shares, in bytes.
+  package static func best(
+    _ size: ProductSize, units: Int, tiles: [StagedTile], partLimit: Int
+  ) -> StagedProduct? {
+    let slabs = (size.depth + StagedTile.slab - 1) / StagedTile.slab
+    let results = 4 * size.positions * ((size.outputs + 3) / 4 * 4) * size.groups
+    let shares = shareCounts.filter { $0 == 1 || $0 <= slabs && results <= partLimit / $0 }
+    let candidates = tiles.flatMap { tile in
+      shares.map { StagedProduct(tile, shares: $0).withoutEmptyShares(slabs) }
+    }
+    return candidates.map { ($0, $0.rank(size, units: units)) }.min { $0.1 < $1.1 }?.0
+  }
+
+  /// Shares have equally many slabs, so fewer of them may cover the depth.
+  private func withoutEmptyShares(_ slabs: Int) -> StagedProduct {
+    let each = max((slabs + shares - 1) / shares, 1)
+    return StagedProduct(tile, shares: max((slabs + each - 1) / each, 1))
+  }
+
+  /// Slabs of the depth that a group computes one after another.
+  package func steps(_ size: ProductSize) -> Int {
+    let slabs = (size.depth + StagedTile.slab - 1) / StagedTile.slab
+    return (slabs + shares - 1) / shares
+  }
+
+  package func groups(_ size: ProductSize) -> Int {
+    let down = (size.positions + tile.positions - 1) / tile.positions
+    return down * ((size.outputs + tile.channels - 1) / tile.channels) * size.groups * shares
+  }
+
+  /// Bytes that all groups read from the cache and write as sums of shares.
+  package func cacheBytes(_ size: ProductSize) -> Double {
+    let read = groups(size) * steps(size) * StagedTile.slab * (tile.positions + tile.channels) * 4
+    return Double(read) + (shares > 1 ? partBytes(size) : 0)
+  }
+
+  private func partBytes(_ size: ProductSize) -> Double {
+    Double(4 * shares) * Double(size.positions * size.outputs * size.groups)
+  }
+
+  /// The estimated time, in cycles of a compute unit.
+  func time(_ size: ProductSize, units: Int) -> Double {
+    let each = (groups(size) + units - 1) / units
+    let rounds = Double((each * tile.invocations + Self.resident - 1) / Self.resident)
+    let products = Double(StagedTile.slab * 4 * tile.pixels * tile.blocks)
+    let reads = Double(StagedTile.slab * (tile.positions + tile.channels) / tile.invocations)
+    let chain = rounds * (max(Self.latency, products) + reads)
+    let arithmetic = Double(each * tile.invocations) * products / Self.rate
+    let cache = Self.cacheBytes * Double(units)
+    let own = max(Double(steps(size)) * max(chain, arithmetic), cacheBytes(size) / cache)
+    return own + (shares > 1 ? Self.launch + partBytes(size) / cache : 0)
+  }
+
+  private func rank(_ size: ProductSize, units: Int) -> (Int, Double) {
+    let isChained = steps(size) > Self.longestChain && groups(size) < Self.groupsPerUnit * units
+    let operations = 2 * Double(size.positions * size.outputs * size.groups) * Double(size.depth)
+    let isHungry = operations > Self.large && cacheBytes(size) > Self.bytesPerOperation * operations
+    return ((isChained ? 2 : 0) + (isHungry ? 1 : 0), time(size, units: units))
+  }
+}
+
+extension TiledProduct {
+  /// The key of offers with this implementation.
+  static let stagedImplementation = "staged"
+
+  /// Returns the product by staged tiles, chosen by counts. Returns nil for devices without local memory for them, and
+  /// for few output channels.
+  ///
+  /// - Parameter sharesDepth: whether several groups may share the depth.
+  func staged(_ traits: VulkanTraits, sharesDepth: Bool = true) -> TiledProduct? {
+    let tiles = traits.stagedTiles.filter { cut(by: .staged(StagedProduct($0, shares: 1))).fits(traits) }
+    guard groupOutputs > StagedTile.packed / 2, groups == 1 || groupOutputs % 4 == 0,
+      size.positions > 0, size.depth > 0, size.depth < StagedTile.depthLimit,
+      let best = StagedProduct.best(
+        size, units: traits.computeUnits, tiles: tiles,
+        partLimit: sharesDepth ? min(traits.vectorLimit, traits.winograd.scratchLimit) : 0)
+    else { return nil }
+    let product = cut(by: .staged(best))
+    let weightBytes = 4 * size.groups * product.parts * product.tile * size.depth
+    return product.fits(traits) && weightBytes <= traits.vectorLimit ? product : nil
+  }
+
+  /// Staged tiles with equal results, the estimated time of which is at most twice that of `own`.
+  func otherStagedTiles(than own: StagedProduct, _ traits: VulkanTraits) -> [StagedProduct] {
+    let limit = 2 * own.time(size, units: traits.computeUnits)
+    return traits.stagedTiles.map { StagedProduct($0, shares: own.shares) }.filter {
+      $0 != own && $0.time(size, units: traits.computeUnits) <= limit
+    }
+  }
+
+  /// Adds the kernels of a staged product: the product, and the sum of shares if there are several.
+  func run(
+    _ staging: StagedProduct, _ lowering: VulkanLowering, _ x: Storage, _ weights: Storage, _ bias: Storage,
+    _ residual: Storage?, _ epilogue: Epilogue, _ result: Storage
+  ) {
+    let (target, tile, isRows) = (lowering.target, staging.tile, layout == .dense)
+    let (columns, z) = target.folded((size.positions + tile.positions - 1) / tile.positions)
+    let (blocks, outputBlocks, area) = ((groupInputs + 3) / 4, (outputs + 3) / 4, plane[0] * plane[1])
+    let parameters = Parameters(
+      [(inputs + 3) / 4, blocks, outputBlocks, (groupOutputs + 3) / 4, outputs, size.positions]
+        + [(groupOutputs + tile.channels - 1) / tile.channels, staging.shares, staging.steps(size)]
+        + [window.inputCount, area, plane[1]] + window.input + window.geometry
+    ).inverses(area, plane[1], blocks, window.kernel[1])
+    let sharesDepth = staging.shares > 1
+    let plain = Epilogue()
+    func constants(_ epilogue: Epilogue, _ residual: Storage?) -> [Int] {
+      [residual == nil ? 0 : 1, epilogue.activationCode]
+    }
+    let others = (sharesDepth ? nil : residual).map { [$0] } ?? []
+    let call = target.call(
+      sharesDepth ? "staged_product\(VulkanTarget.partsSuffix)" : "staged_product",
+      [.float4, .packed4, .float4] + others.map { _ in .float4 }, group: tile.invocations,
+      specializationConstants: [
+        tile.positions, tile.channels, tile.pixels, tile.blocks, phases == nil && window.isPointwise ? 0 : 1,
+      ] + (sharesDepth ? constants(plain, nil) : constants(epilogue, residual)) + [
+        isRows ? 1 : 0, phases == nil ? 0 : 1,
+      ],
+      parameters.activation(sharesDepth ? plain : epilogue).followed(by: phases == nil ? [] : window.output),
+      groups: [columns, planes, z])
+    guard sharesDepth else {
+      lowering.run(call, [x, weights, bias] + others, result)
+      return
+    }
+    let count = size.positions * outputBlocks
+    let sums = lowering.temporary(wide: 4 * staging.shares * count)
+    lowering.run(call, [x, weights, bias], sums)
+    let last = residual.map { [$0] } ?? []
+    let columnArea = isRows ? 1 : area
+    let sum = target.flat(
+      "staged_sum", [.wide4] + last.map { _ in .float4 }, specializationConstants: constants(epilogue, residual),
+      Parameters(count, staging.shares, columnArea, outputBlocks, outputs).inverses(columnArea, outputBlocks)
+        .activation(epilogue), count: count)
+    lowering.run(sum, [sums] + last, result)
+  }
+}
