@@ -2,9 +2,9 @@
  * the elements that a word holds. */
 #pragma once
 #include "integer_depthwise.h"
+#include "integer_dynamic.h"
 #include "integer_gemm.h"
 #include "integer_pool.h"
-#include "integer_quantize.h"
 #if CK_INTEGER_GROUP == 4 && CK_LANES == 16
 #include "integer_blocked_window.h"
 #endif
@@ -18,6 +18,8 @@ const ck_integer_kernels CK_NAME(ck_integer_kernels) = {
   .quantize = CK_NAME(ck_i8_quantize),
   .dequantize = CK_NAME(ck_i8_dequantize),
   .binary = CK_NAME(ck_i8_binary),
+  .range = CK_NAME(ck_i8_range),
+  .quantize_rows = CK_NAME(ck_i8_quantize_rows),
   .group = CK_INTEGER_GROUP,
   .width = integer_width,
   .depthwise_scratch = CK_NAME(ck_i8_depthwise_scratch),

@@ -22,7 +22,9 @@ typedef struct {
   integer_bounds bounds;
   /* Scales by row or by column; the other is null. */
   const float *row_scale, *column_scale;
-  /* The scales are null if there are no column scales. */
+  /* The epilogue of float32 results, from their first column on. */
+  const ck_epilogue *epilogue;
+  const float *column_bias;
   size_t c, c_row;
   void *result;
 } integer_tile;
@@ -69,6 +71,14 @@ CK_INLINE void integer_tile_body(const integer_tile *t, const size_t vectors, co
         if (t->output->type == ck_int32) {
           if (n == CK_LANES) wstore((int32_t *)t->result + at, sum);
           else memcpy((int32_t *)t->result + at, &sum, n * sizeof(int32_t));
+        } else if (t->output->type == ck_float32) {
+          /* Each step is a statement, so that no product is fused with a sum. */
+          vf real = __builtin_convertvector((vi)sum, vf);
+          real = real * vload(t->column_scale + column);
+          if (t->column_bias) real = real + vload_part(t->column_bias + column, n);
+          if (t->epilogue->residual) real = real + vload_part(t->epilogue->residual + at, n);
+          real = vatmost(vatleast(real, vset(t->epilogue->lower)), vset(t->epilogue->upper));
+          vstore_part((float *)t->result + at, real, n);
         } else {
           vf scale = t->column_scale ? vload(t->column_scale + column) : vset(t->row_scale[row]);
           wstore_bytes((uint8_t *)t->result + at, integer_requantize(sum, scale, t->bounds), n);
@@ -143,6 +153,8 @@ static void integer_compute_item(
       .columns = columns,
       .output = output,
       .bounds = integer_bounds_of(output),
+      .epilogue = &g->epilogue,
+      .column_bias = g->epilogue.column_bias ? g->epilogue.column_bias + j : NULL,
       .c_row = g->columns,
       .result = g->c,
     };
@@ -159,11 +171,12 @@ static void integer_compute_item(
       if (crosses) tile.column_factor = column_sums;
     } else {
       uint32_t a_zero = (uint32_t)integer_zero(&g->a_operand, 0, a_shift);
+      float factor = output->type == ck_float32 ? *output->factor : 1;
       for (size_t c = 0; c < integer_width; c++) {
         bool inside = c < columns;
         adds[c] = inside ? (output->bias ? (uint32_t)output->bias[j + c] : 0) - a_zero * column_sums[c] : 0;
         factors[c] = inside ? (uint32_t)integer_zero(&g->b_operand, j + c, b_shift) : 0;
-        scales[c] = inside && output->scale ? output->scale[(j + c) * output->scale_step] : 0;
+        scales[c] = inside && output->scale ? factor * output->scale[(j + c) * output->scale_step] : 0;
       }
       tile.column_add = adds;
       if (crosses) tile.column_factor = factors;
@@ -187,6 +200,11 @@ static void integer_compute_item(
       tile.row_scale = row_scales;
       tile.c = batch * g->c_step + i * g->columns + j;
       integer_compute_tile(&tile, integer_stored_unsigned(rows_unsigned));
+      if (output->type == ck_float32 && g->epilogue.map)
+        for (size_t r = 0; r < tile.rows; r++) {
+          float *y = (float *)g->c + tile.c + r * tile.c_row;
+          g->epilogue.map(y, y, columns, g->epilogue.map_a, g->epilogue.map_b);
+        }
     }
   }
 }

@@ -7,6 +7,29 @@ enum { integer_width = ck_integer_vectors * CK_LANES };
 
 CK_INLINE size_t integer_groups(size_t depth) { return (depth + CK_INTEGER_GROUP - 1) / CK_INTEGER_GROUP; }
 
+/* Packs a line of contiguous elements; its words are `panel` apart. Returns the sum of the stored elements. */
+static uint32_t integer_pack_run(
+  const uint8_t *x, size_t depth, bool is_signed, bool is_unsigned, size_t panel, uint32_t *y) {
+  size_t k = 0;
+#if CK_INTEGER_GROUP == 4
+  uint32_t flip = integer_shift(is_signed, is_unsigned) ? 0x80808080u : 0;
+  for (; k + 4 <= depth; k += 4, y += panel) {
+    uint32_t word;
+    memcpy(&word, x + k, sizeof word);
+    *y = word ^ flip;
+  }
+#else
+  for (; k + 2 <= depth; k += 2, y += panel) *y = integer_word(x + k, 1, 2, is_signed, is_unsigned);
+#endif
+  if (k < depth) *y = integer_word(x + k, 1, depth - k, is_signed, is_unsigned);
+  int32_t sum = 0;
+  if (is_signed)
+    for (size_t i = 0; i < depth; i++) sum += (int8_t)x[i];
+  else
+    for (size_t i = 0; i < depth; i++) sum += x[i];
+  return (uint32_t)sum + (uint32_t)integer_shift(is_signed, is_unsigned) * (uint32_t)depth;
+}
+
 static void integer_pack_lines(const ck_integer_pack_args *p, size_t begin, size_t end, const size_t panel) {
   size_t panels = (p->lines + panel - 1) / panel, groups = integer_groups(p->depth);
   for (size_t item = begin; item < end; item++) {
@@ -14,6 +37,13 @@ static void integer_pack_lines(const ck_integer_pack_args *p, size_t begin, size
     const uint8_t *x = p->x + item / panels * p->x_step + first * p->line_stride;
     uint32_t *y = p->y + item / panels * p->y_step + first * (groups + 1);
     uint32_t *sums = y + groups * panel;
+    if (p->depth_stride == 1) {
+      if (lines < panel) memset(y, 0, (groups + 1) * panel * sizeof *y);
+      for (size_t line = 0; line < lines; line++)
+        sums[line] =
+          integer_pack_run(x + line * p->line_stride, p->depth, p->is_signed, p->is_unsigned, panel, y + line);
+      continue;
+    }
     memset(sums, 0, panel * sizeof *sums);
     for (size_t k = 0; k < p->depth; k += CK_INTEGER_GROUP, y += panel) {
       size_t count = integer_min(CK_INTEGER_GROUP, p->depth - k);

@@ -17,21 +17,22 @@ static quantize_chunk quantize_chunk_of(const ck_quantize_args *q, size_t item) 
 }
 
 #define CK_QUANTIZE(type, low, high)                                                                                 \
+  /* Elements with one scale and zero point. */                                                                      \
+  CK_INLINE void CK_NAME(ck_quantize_run_##type)(const float *x, size_t count, float s, int32_t z, type *y) {        \
+    float lower = (float)(low - z), upper = (float)(high - z);                                                       \
+    for (size_t i = 0; i < count; i++) {                                                                             \
+      float r = x[i] / s, v = r > lower ? r : lower;                                                                 \
+      v = v < upper ? v : upper;                                                                                     \
+      union { float f; int32_t i; } rounded = {v + 0x1.8p23f};                                                       \
+      y[i] = r == r ? (type)(rounded.i - 0x4B400000 + z) : 0;                                                        \
+    }                                                                                                                \
+  }                                                                                                                  \
   static void CK_NAME(ck_quantize_##type)(const ck_quantize_args *q, quantize_chunk c) {                             \
     const float *x = (const float *)q->x + c.first, *scale = q->scale + c.parameter;                                 \
     const type *zero = (const type *)q->zero + c.parameter;                                                          \
     type *y = (type *)q->y + c.first;                                                                                \
-    size_t step = q->inner_stride;                                                                                   \
-    if (step == 0) {                                                                                                 \
-      float s = *scale;                                                                                              \
-      int32_t z = *zero;                                                                                             \
-      float lower = (float)(low - z), upper = (float)(high - z);                                                     \
-      for (size_t i = 0; i < c.count; i++) {                                                                         \
-        float r = x[i] / s, v = r > lower ? r : lower;                                                               \
-        v = v < upper ? v : upper;                                                                                   \
-        union { float f; int32_t i; } rounded = {v + 0x1.8p23f};                                                     \
-        y[i] = r == r ? (type)(rounded.i - 0x4B400000 + z) : 0;                                                      \
-      }                                                                                                              \
+    if (q->inner_stride == 0) {                                                                                      \
+      CK_NAME(ck_quantize_run_##type)(x, c.count, *scale, *zero, y);                                                 \
       return;                                                                                                        \
     }                                                                                                                \
     for (size_t i = 0; i < c.count; i++) {                                                                           \

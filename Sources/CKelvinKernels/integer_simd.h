@@ -138,7 +138,7 @@ typedef struct {
 } integer_bounds;
 
 CK_INLINE integer_bounds integer_bounds_of(const ck_requantization *o) {
-  if (o->type == ck_int32) return (integer_bounds){0};
+  if (o->type == ck_int32 || o->type == ck_float32) return (integer_bounds){0};
   int32_t zero = integer_value(o->zero, o->type == ck_int8);
   return (integer_bounds){(float)(o->lower - zero), (float)(o->upper - zero), zero};
 }

@@ -274,6 +274,10 @@ extension Pool: CPUWorkCorrecting {
 /// most multiplications.
 private let product = 1.55
 
+extension LinearInteger: CPUWorkCorrecting {
+  func correction(_ inputs: [TensorType], _ outputs: [TensorType]) -> WorkCorrection { WorkCorrection(operations: 0.5) }
+}
+
 extension MatMulInteger: CPUWorkCorrecting {
   func correction(_ inputs: [TensorType], _ outputs: [TensorType]) -> WorkCorrection { WorkCorrection(operations: 0.5) }
 }

@@ -42,6 +42,7 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
       integers,
       layerNormalization,
       linear,
+      linearInteger,
       localResponseNormalization,
       logic,
       manyElements,

@@ -16,7 +16,7 @@ package struct FoldBias: Pass {
       else { continue }
       let output = edits.type(node.outputs[0])
       guard edits.type(follower.outputs[0]) == output,
-        let bias = channelVector(weight, output: output, channelAxis: op is Linear ? output.shape.rank - 1 : 1)
+        let bias = channelVector(weight, output: output, channelAxis: op is Convolution ? 1 : output.shape.rank - 1)
       else { continue }
       let inputs = node.inputs + [edits.addWeight("\(graph[follower.outputs[0]].name)#bias", bias)]
       edits.rewrite(next, try biased(op, node, follower, inputs, inputs.map(edits.type)))
@@ -44,10 +44,17 @@ package struct FoldBias: Pass {
     guard shape.count == channels || shape.count == 1, shape.count == 1 || (axis >= 0 && shape[axis] == channels) else {
       return nil
     }
-    let type = TensorType(output.scalar, [channels])
-    guard shape.count == 1 else { return weight.reshaped(to: [channels]) }
-    return Weight(type, from: [weight], recipe: WeightRecipe("one for each channel", [weight])) {
-      Tensor(type, rounding: [Double](repeating: weight.dense().doubles[0], count: channels))
+    return weight.repeated(channels)
+  }
+}
+
+extension Weight {
+  /// Returns a vector with one element for each channel, from such a vector in any shape or from one element.
+  func repeated(_ channels: Int) -> Weight {
+    guard type.count == 1 else { return reshaped(to: [channels]) }
+    let vector = TensorType(type.scalar, [channels])
+    return Weight(vector, from: [self], recipe: WeightRecipe("one for each channel", [self])) {
+      Tensor(vector, rounding: [Double](repeating: dense().doubles[0], count: channels))
     }
   }
 }

@@ -22,9 +22,11 @@ package struct JoinProjections: Pass {
         return operands.compactMap { Projection(of: $0, in: reader, edits) }
       }
       // Self-attention has three projections of one source, cross-attention keys and values.
-      for source in Set(projections.map(\.source)).sorted(by: { $0.index < $1.index }) {
-        let joined = projections.filter { $0.source == source }
-        guard joined.count > 1 else { continue }
+      for first in projections.indices {
+        let joined = projections[first...].filter { $0.kind == projections[first].kind }
+        guard joined.count > 1, !projections[..<first].contains(where: { $0.kind == projections[first].kind }) else {
+          continue
+        }
         try join(joined, &edits)
       }
     }
@@ -52,21 +54,23 @@ package struct JoinProjections: Pass {
     }
 
     let hasBias = parts.contains { $0.bias != nil }
-    var inputs = [
-      parts[0].source, edits.addWeight("\(first.name)#joined_weights", .joined(parts.map(\.weights))),
-    ]
+    var inputs = [parts[0].kind.source]
+    for (place, name) in ["weights", "scales", "zeros"].prefix(parts[0].parameters.count).enumerated() {
+      let joined = Weight.joined(parts.map { $0.parameters[place] })
+      inputs.append(edits.addWeight("\(first.name)#joined_\(name)", joined))
+    }
     if hasBias {
       let biases = parts.map { $0.bias ?? .zeros(rows.scalar, $0.width) }
       inputs.append(edits.addWeight("\(first.name)#joined_bias", .joined(biases)))
     }
     let output = edits.addValue("\(first.name)#joined", type)
     let origins = parts.flatMap(\.linear.origins)
-    let linear = Linear(epilogue: Epilogue(hasBias: hasBias))
+    var op = parts[0].op
+    op.epilogue = Epilogue(hasBias: hasBias)
     edits.rewrite(
       parts[0].index,
       try .decomposable(
-        name: first.name, op: linear, inputs: inputs, types: inputs.map(edits.type), output: output,
-        origins: origins))
+        name: first.name, op: op, inputs: inputs, types: inputs.map(edits.type), output: output, origins: origins))
     for part in parts.dropFirst() { edits.remove(part.index) }
 
     for (reader, node) in nodes.sorted(by: { $0.key < $1.key }) {
@@ -88,33 +92,42 @@ private struct Projection {
   /// The layer's index in the graph.
   let index: Int
   let linear: Node
-  let weights: Weight
+  let op: any FusedOperator
+  /// The constants with one row or element for each column: the weights, and for integers their scales and zero points.
+  let parameters: [Weight]
   let bias: Weight?
-  var source: ValueID { linear.inputs[0] }
+  var kind: Kind { Kind(source: linear.inputs[0], op: linear.op.name, weights: parameters[0].type.scalar) }
   /// The number of columns of its result.
-  var width: Int { weights.type.shape[0] }
+  var width: Int { parameters[0].type.shape[0] }
+
+  /// The properties that joined layers share.
+  struct Kind: Hashable {
+    let source: ValueID
+    let op: String
+    let weights: ScalarType
+  }
 
   init?(of operand: Int, in reader: Int, _ edits: GraphEdits) {
     guard let node = edits.node(reader) else { return nil }
     let value = node.inputs[operand]
     // A tensor that holds several operands is joined already.
     guard node.inputs.filter({ $0 == value }).count == 1, edits.onlyConsumer(of: value) != nil,
-      let index = edits.producer(of: value), let linear = edits.node(index), let op = linear.op as? Linear,
-      !op.epilogue.isFused, let weights = edits.weight(linear.inputs[1]),
-      // Joined weights are dense, while compressed ones stay separate for devices that unpack codes.
-      !weights.isCompressed
+      let index = edits.producer(of: value), let linear = edits.node(index),
+      linear.op is Linear || linear.op is LinearInteger,
+      let op = linear.op as? any FusedOperator, !op.epilogue.isFused
     else { return nil }
-    if op.epilogue.hasBias {
-      guard let bias = edits.weight(linear.inputs[2]), !bias.isCompressed else { return nil }
-      self.bias = bias
-    } else {
-      bias = nil
-    }
+    // Joined weights are dense, while compressed ones stay separate for devices that unpack codes.
+    let constants = linear.inputs.dropFirst().map { edits.weight($0) }
+    guard !constants.contains(where: { $0?.isCompressed ?? true }) else { return nil }
+    var parameters = constants.compactMap(\.self)
+    bias = op.epilogue.hasBias ? parameters.removeLast() : nil
+    let width = parameters[0].type.shape[0]
+    self.parameters = parameters.map { $0.type.shape.rank < 2 ? $0.repeated(width) : $0 }
     self.reader = reader
     self.operand = operand
     self.index = index
     self.linear = linear
-    self.weights = weights
+    self.op = op
   }
 }
 

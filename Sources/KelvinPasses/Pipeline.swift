@@ -11,6 +11,7 @@ package struct Pipeline: Sendable {
       ComputeOutputs(),
       FoldConstants(evaluator: evaluator, keepsDequantization: true),
       FuseIntegers(),
+      FuseDynamicQuantization(),
       FoldDequantization(),
       FoldConstants(evaluator: evaluator),
       RemoveIdentities(),

@@ -182,21 +182,3 @@ private struct NormalizationChain {
     return edits.addWeight(name, Weight(type) { weight.dense().reshaped(to: shape) })
   }
 }
-
-extension [Origin] {
-  /// The distinct operations, each with the work of all its entries.
-  fileprivate var joiningEqualOnes: [Origin] {
-    var result: [Origin] = []
-    var places: [Origin: Int] = [:]
-    for origin in self {
-      let operation = Origin(name: origin.name, kind: origin.kind, index: origin.index)
-      if let place = places[operation] {
-        result[place].work += origin.work
-      } else {
-        places[operation] = result.count
-        result.append(origin)
-      }
-    }
-    return result
-  }
-}

@@ -117,4 +117,36 @@ import Testing
       [y, bytes(x.type.scalar, [], &random), bytes(scalar, pick([0, 1]) == 0 ? [] : [columns], &random)],
       threads: pick([1, 2, 3]), "seed \(seed)")
   }
+
+  /// Rows are quantized by ranges of any sign. Bias, residual and clip round like separate operators.
+  @Test(arguments: Tier.seeds(20, of: 80)) func dynamicLayersEqualTheirBodies(seed: Int) throws {
+    var random = SeededGenerator(seed: UInt64(seed))
+    func pick(_ values: [Int]) -> Int { values.randomElement(using: &random) ?? 1 }
+    let sizes = [1, 2, 3, 5, 6, 7, 15, 16, 17, 31, 33, 63, 65, 130]
+    let (rows, depth, columns) = (pick(sizes), pick(sizes), pick(sizes))
+    let ranges: [ClosedRange<Float>] = [-1...1, -9...2, 3...5, -0.2 ... -0.1, -3e-3...4, -1e30...1e29]
+    let shape: Shape = pick([0, 1]) == 0 ? [rows, depth] : [2, rows, depth]
+    let x = Tensor.random(.float32, shape, ranges[pick(Array(ranges.indices))], &random)
+    let scalar = types[pick([0, 1])]
+    let parameters: Shape = pick([0, 1]) == 0 ? [] : [columns]
+    var weights = [
+      bytes(scalar, [columns, depth], &random), .random(.float32, parameters, 1e-4...1e-2, &random),
+      bytes(scalar, parameters, &random),
+    ]
+    let epilogue = Epilogue(
+      hasBias: pick([0, 1]) == 1, addsResidual: pick([0, 1]) == 1,
+      activation: pick([0, 1]) == 1 ? .clip(-0.5, 0.75) : nil)
+    if epilogue.hasBias { weights.append(.random(.float32, [columns], -1...1, &random)) }
+    let result = Shape(shape.dimensions.dropLast() + [columns])
+    let residual = epilogue.addsResidual ? [Tensor.random(.float32, result, -1...1, &random)] : []
+    let (graph, inputs) = try oneNode(LinearInteger(epilogue: epilogue), x, weights: weights, inputs: residual)
+    let expected = try ReferenceDevice().run(graph, inputs).outputs[0]
+    for (variant, name) in CPUDevice.variantNames.enumerated() {
+      let actual = try CPUDevice(variant: variant).run(graph, inputs, threads: pick([1, 2, 3])).outputs[0]
+      #expect(actual.floats == expected.floats, "\(name), seed \(seed): \(graph)")
+    }
+    guard !epilogue.isFused else { return }
+    let evaluated = try ReferenceEvaluator().evaluate(graph.nodes[0].op, [x] + weights)[0]
+    #expect(evaluated.floats == expected.floats, "the body is the operator, seed \(seed)")
+  }
 }

@@ -63,6 +63,7 @@ import Testing
     let members: [(String, WritableKeyPath<ck_integer_kernels, ck_run?>)] = [
       ("gemm", \.gemm), ("pack_rows", \.pack_rows), ("pack_columns", \.pack_columns), ("depthwise", \.depthwise),
       ("pool", \.pool), ("quantize", \.quantize), ("dequantize", \.dequantize), ("binary", \.binary),
+      ("range", \.range), ("quantize_rows", \.quantize_rows),
       ("blocked_convolution", \.blocked_convolution), ("blocked_depthwise", \.blocked_depthwise),
       ("blocked_pool", \.blocked_pool),
     ]

@@ -120,4 +120,44 @@ import Testing
     let (before, after) = (try reference.run(graph, inputs).outputs[0], try reference.run(result, inputs).outputs[0])
     #expect(Tolerance(relative: 1e-6, absolute: 1e-6).difference(of: after, from: before) == nil)
   }
+
+  private func dynamicProduct(
+    _ example: inout ExampleBuilder, scaledBy other: ValueID? = nil
+  ) throws -> (result: ValueID, sums: ValueID) {
+    var rows = try example.quantizeDynamically("x", try example.input("x", [2, 3, 7]))
+    if let other { rows.scale = try example.quantizeDynamically("other", other).scale }
+    return try example.dynamicProduct(
+      "product", rows, example.integers("weights", .int8, [7, 5], -128...127),
+      example.weight("scales", [5], 0.001...0.02), example.integers("zeros", .int8, [5], -9...9))
+  }
+
+  /// The pass matches the operators that `LinearInteger` states as its body.
+  @Test func dynamicProductBecomesOneLayerWithItsEpilogue() throws {
+    var example = ExampleBuilder()
+    let residual = try example.input("residual", [2, 3, 5])
+    let (result, _) = try dynamicProduct(&example)
+    let biased = try example.add("biased", Binary(.add), example.weight("bias", [5]), result)
+    let sum = try example.add("sum", Binary(.add), residual, biased)
+    let made = try example.returning(example.add("relu", Unary(.relu), sum))
+    let graph = try Pipeline.standard(evaluator).run(made.graph).graph
+    #expect(graph.nodes.map(\.op.name) == ["linear_integer"])
+    let epilogue = Epilogue(hasBias: true, addsResidual: true, activation: .relu)
+    #expect(graph.nodes[0].op as? LinearInteger == LinearInteger(epilogue: epilogue))
+    let origins = Set(graph.nodes[0].origins.map(\.name))
+    #expect(origins.isSuperset(of: ["product.sums", "x.largest", "x.integers", "product", "biased", "sum", "relu"]))
+    let (before, after) = (try reference.run(made.graph, made.inputs), try reference.run(graph, made.inputs))
+    #expect(before.outputs[0].floats == after.outputs[0].floats)
+  }
+
+  @Test func dynamicProductWithOtherReadersOrScalesStays() throws {
+    var example = ExampleBuilder()
+    let (result, sums) = try dynamicProduct(&example)
+    var other = ExampleBuilder()
+    let input = try other.input("y", [2, 3, 7])
+    let (scaled, _) = try dynamicProduct(&other, scaledBy: input)
+    for made in [try example.returning(result, sums), try other.returning(scaled)] {
+      let graph = try Pipeline.standard(evaluator).run(made.graph).graph
+      #expect(graph.nodes.contains { $0.op is MatMulInteger } && !graph.nodes.contains { $0.op is LinearInteger })
+    }
+  }
 }

@@ -6,6 +6,7 @@ extension PassExample {
     "compute-outputs": computeOutputs,
     "fold-constants": foldConstants,
     "fuse-integers": fuseIntegers,
+    "fuse-dynamic-quantization": fuseDynamicQuantization,
     "fold-dequantization": foldDequantization,
     "fold-constants-2": foldConstants,
     "remove-identities": removeIdentities,
@@ -68,6 +69,24 @@ extension PassExample {
     return try example.returning(
       sum, bytes, example.quantize("curved", curved, scale: 0.004, zero: 0),
       tolerance: Tolerance(relative: 0, absolute: 1.0 / 64))
+  }
+
+  /// Two products of the same quantized rows, and a product whose sums are an output too.
+  @Sendable private static func fuseDynamicQuantization() throws -> PassExample {
+    var example = ExampleBuilder()
+    let x = try example.input("x", [4, 6])
+    let rows = try example.quantizeDynamically("x", x)
+    let one = try example.dynamicProduct(
+      "one", rows, example.integers("one.weights", .int8, [6, 5], -128...127), example.number("one.scale", 0.01),
+      example.number("one.zero", 3, .int8))
+    let several = try example.dynamicProduct(
+      "several", rows, example.integers("several.weights", .uint8, [6, 3], 0...255),
+      example.weight("several.scales", [3], 0.001...0.02), example.integers("several.zeros", .uint8, [3], 0...255))
+    let again = try example.quantizeDynamically("again", example.add("relu", Unary(.relu), several.result))
+    let kept = try example.dynamicProduct(
+      "kept", again, example.integers("kept.weights", .int8, [3, 2], -128...127), example.number("kept.scale", 0.01),
+      example.number("kept.zero", 0, .int8))
+    return try example.returning(one.result, kept.result, kept.sums)
   }
 
   /// Weights of 8 bits in blocks of their own scale.

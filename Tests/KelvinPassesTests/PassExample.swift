@@ -73,6 +73,39 @@ struct ExampleBuilder {
       name, Dequantize(), x, number("\(name).scale", scale), number("\(name).zero", zero, builder.type(of: x).scalar))
   }
 
+  /// Writes the operators of ONNX's `DynamicQuantizeLinear`.
+  mutating func quantizeDynamically(
+    _ name: String, _ x: ValueID
+  ) throws -> (integers: ValueID, scale: ValueID, zero: ValueID) {
+    let axes = Array(0..<builder.type(of: x).shape.rank)
+    let none = number("\(name).none", 0)
+    let largest = try add("\(name).largest", Reduce(.maximum, axes: axes, keepsDimensions: false), x)
+    let smallest = try add("\(name).smallest", Reduce(.minimum, axes: axes, keepsDimensions: false), x)
+    let upper = try add("\(name).upper", Binary(.maximum), largest, none)
+    let lower = try add("\(name).lower", Binary(.minimum), smallest, none)
+    let range = try add("\(name).range", Binary(.subtract), upper, lower)
+    let quotient = try add("\(name).quotient", Binary(.divide), range, number("\(name).steps", 255))
+    let isEmpty = try add("\(name).is_empty", Compare(.equal), range, none)
+    let scale = try add("\(name).scale", Select(), isEmpty, number("\(name).one", 1), quotient)
+    let below = try add("\(name).below", Binary(.divide), lower, scale)
+    let offset = try add("\(name).offset", Binary(.subtract), none, below)
+    let clipped = try add("\(name).clipped", Unary(.clip(0, 255)), offset)
+    let rounded = try add("\(name).rounded", Unary(UnaryFunction(.round)), clipped)
+    let zero = try add("\(name).zero", Cast(.uint8), rounded)
+    return (try add("\(name).integers", Quantize(scalar: .uint8), x, scale, zero), scale, zero)
+  }
+
+  /// Writes `float(rows · weights) · (scale · weights' scale)`, with the operands of products in either order.
+  mutating func dynamicProduct(
+    _ name: String, _ rows: (integers: ValueID, scale: ValueID, zero: ValueID), _ weights: ValueID, _ scale: ValueID,
+    _ zero: ValueID
+  ) throws -> (result: ValueID, sums: ValueID) {
+    let sums = try add("\(name).sums", MatMulInteger(), rows.integers, weights, rows.zero, zero)
+    let real = try add("\(name).real", Cast(.float32), sums)
+    let factors = try add("\(name).factors", Binary(.multiply), scale, rows.scale)
+    return (try add(name, Binary(.multiply), factors, real), sums)
+  }
+
   mutating func returning(
     _ outputs: ValueID..., tolerance: Tolerance = Tolerance(relative: 1e-5, absolute: 1e-6)
   ) throws -> PassExample {

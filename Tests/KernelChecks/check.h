@@ -103,6 +103,8 @@ void check_blocked_depthwise(const ck_kernels *k);
 void check_blocked_pool(const ck_kernels *k);
 void check_winograd(const ck_kernels *k);
 void check_integer_gemm(const ck_kernels *k);
+void check_range(const ck_kernels *k);
+void check_quantize_rows(const ck_kernels *k);
 void check_integer_depthwise(const ck_kernels *k);
 void check_integer_pool(const ck_kernels *k);
 void check_quantize(const ck_kernels *k);

@@ -36,7 +36,13 @@ static product random_product(const ck_kernels *k) {
   g->column_chunk = k->integer->width * between(1, 2);
   g->c_step = g->rows * g->columns;
   g->output = random_requantization(g->is_convolution ? g->a_period * g->rows : g->columns, g->depth, false);
-  g->c = memory(g->batches * g->c_step * (g->output.type == ck_int32 ? 4 : 1));
+  if (!g->is_convolution && one_in(3)) {
+    g->output = (ck_requantization){.type = ck_float32, .scale_step = g->columns > 1 && one_in(2)};
+    g->output.scale = reals(g->output.scale_step ? g->columns : 1, 0.001f, 0.02f);
+    g->output.factor = reals(1, 0.01f, 1);
+    g->epilogue = random_epilogue(k, 0, g->columns, g->batches * g->c_step);
+  }
+  g->c = memory(g->batches * g->c_step * (g->output.type == ck_int32 || g->output.type == ck_float32 ? 4 : 1));
   if (one_in(4)) {
     size_t *a = memory(g->batches * sizeof *a), *b = memory(g->batches * sizeof *b);
     for (size_t i = 0; i < g->batches; i++) {
@@ -107,8 +113,81 @@ void check_integer_gemm(const ck_kernels *kernels) {
         operand_zero(&g->a_operand, g->is_convolution ? channel : 0);
       sum += (uint32_t)(x * column_element(&p, b, d, column));
     }
-    expect_requantized(&g->output, channel, i, sum, g->c);
+    if (g->output.type == ck_float32) {
+      float scale = *g->output.factor * g->output.scale[column * g->output.scale_step];
+      double result = (double)((float)(int32_t)sum * scale);
+      expect_finished(&g->epilogue, row, column, i, result, fabs(result), ((const float *)g->c)[i]);
+    } else {
+      expect_requantized(&g->output, channel, i, sum, g->c);
+    }
   }
+}
+
+/* Numbers that are now and then all alike, of one sign or not finite. */
+static float *random_numbers(size_t count) {
+  float least = one_in(4) ? 0 : -3, most = one_in(4) ? least : one_in(4) ? -1 : 5;
+  if (one_in(8)) least = most = 0;
+  float *x = reals(count, least, most);
+  if (one_in(5)) x[draw() % count] = (const float[]){NAN, INFINITY, -INFINITY, 0x1p-149f}[draw() % 4];
+  return x;
+}
+
+static void find_range(const ck_kernels *kernels, const float *x, size_t count, float *bounds) {
+  ck_range_args r = {.x = x, .bounds = bounds, .count = count};
+  run_all(kernels->integer->range, &r, parts(count, ck_map_chunk), 0);
+}
+
+void check_range(const ck_kernels *kernels) {
+  size_t count = one_in(3) ? ck_map_chunk + random_size() : random_size();
+  const float *x = random_numbers(count);
+  float *bounds = unset(2 * parts(count, ck_map_chunk));
+  describe("%zu numbers", count);
+  find_range(kernels, x, count, bounds);
+  for (size_t chunk = 0; chunk < parts(count, ck_map_chunk); chunk++) {
+    float least = INFINITY, most = -INFINITY;
+    for (size_t i = chunk * ck_map_chunk; i < count && i < (chunk + 1) * ck_map_chunk; i++) {
+      least = isnan(x[i]) || isnan(least) ? NAN : fminf(least, x[i]);
+      most = fmaxf(most, x[i]);
+    }
+    expect_real(2 * chunk, (double)least, 0, bounds[2 * chunk]);
+    if (!isnan(least)) expect_real(2 * chunk + 1, (double)most, 0, bounds[2 * chunk + 1]);
+  }
+}
+
+/* Quantized rows are the packed rows of the integers that ONNX defines. */
+void check_quantize_rows(const ck_kernels *kernels) {
+  const ck_integer_kernels *k = kernels->integer;
+  size_t lines = random_size(), depth = random_size(), count = lines * depth, chunks = parts(count, ck_map_chunk);
+  size_t words = ck_integer_packed_count(lines, ck_integer_rows, depth, k->group);
+  const float *x = random_numbers(count);
+  float *bounds = unset(2 * chunks), *scale = unset(1);
+  describe("%zu x %zu", lines, depth);
+  find_range(kernels, x, count, bounds);
+  uint8_t *zero = memory(1), *bytes = memory(count);
+  ck_quantize_rows_args q = {
+    .x = x, .y = memory(4 * words), .lines = lines, .depth = depth, .bounds = bounds, .chunks = chunks, .scale = scale,
+    .zero = zero};
+  run_all(k->quantize_rows, &q, parts(lines, ck_integer_rows), depth);
+  float least = 0, most = 0;
+  bool is_number = true;
+  for (size_t i = 0; i < count; i++) {
+    if (isnan(x[i])) is_number = false;
+    least = fminf(least, x[i]);
+    most = fmaxf(most, x[i]);
+  }
+  float step = !is_number ? NAN : most == least ? 1 : (most - least) / 255, place = nearbyintf(0 - least / step);
+  uint8_t offset = isnan(place) ? 0 : (uint8_t)fminf(fmaxf(place, 0), 255);
+  expect_real(0, (double)step, 0, *scale);
+  expect_integer(0, offset, *zero);
+  for (size_t i = 0; i < count; i++) {
+    float y = nearbyintf(x[i] / step) + (float)offset;
+    bytes[i] = isnan(y) ? 0 : (uint8_t)fminf(fmaxf(y, 0), 255);
+  }
+  ck_integer_pack_args packing = {
+    .x = bytes, .y = memory(4 * words), .is_unsigned = true, .lines = lines, .depth = depth, .line_stride = depth,
+    .depth_stride = 1};
+  run_all(k->pack_rows, &packing, parts(lines, ck_integer_rows), 0);
+  for (size_t i = 0; i < words; i++) expect_integer(i, packing.y[i], q.y[i]);
 }
 
 void check_integer_depthwise(const ck_kernels *kernels) {

@@ -11,12 +11,15 @@ typedef struct {
   size_t zero_step;
 } ck_integer_operand;
 
-/* The requantization of a sum before it is stored. If `type` is ck_int32, only the bias is added, which may be null;
- * otherwise clamp(round_half_even((float)(sum + bias) * scale) + zero, lower, upper). */
+/* The requantization of a sum before it is stored. If `type` is ck_int32, only the bias is added, which may be null. If
+ * it is ck_float32, (float)(sum + bias) * (factor * scale), with each product rounded. Otherwise
+ * clamp(round_half_even((float)(sum + bias) * scale) + zero, lower, upper). */
 typedef struct {
   ck_scalar type;
   const int32_t *bias;
   const float *scale;
+  /* One number, for ck_float32. */
+  const float *factor;
   /* 0 if all channels share one scale. */
   size_t scale_step;
   /* One element of `type`. */
@@ -51,6 +54,8 @@ typedef struct {
   /* Multiples of ck_integer_rows and of the panel's width. */
   size_t row_chunk, column_chunk;
   ck_requantization output;
+  /* For results of ck_float32, which have no convolutions. */
+  ck_epilogue epilogue;
 } ck_integer_gemm_args;
 
 /* Packs rows or columns of a strided matrix. Items are (batch, panel). A panel is [groups][lines] words and one sum
@@ -64,6 +69,29 @@ typedef struct {
   size_t line_stride, depth_stride;
   size_t x_step, y_step;
 } ck_integer_pack_args;
+
+/* The smallest and the largest number of each chunk of ck_map_chunk: bounds[2 * chunk] and the next; NaN if one is NaN.
+ * Items are chunks. */
+typedef struct {
+  const float *x;
+  float *bounds;
+  size_t count;
+} ck_range_args;
+
+/* Quantizes rows of contiguous numbers to 8 bits, unsigned, and packs them as ck_integer_pack_args says. The range of
+ * `bounds` and zero becomes 0 to 255. The first item also writes scale and zero point. Items are panels.
+ *
+ * Scratch: `depth` bytes. */
+typedef struct {
+  const float *x;
+  uint32_t *y;
+  size_t lines, depth;
+  /* Of `chunks` chunks, as in ck_range_args. */
+  const float *bounds;
+  size_t chunks;
+  float *scale;
+  uint8_t *zero;
+} ck_quantize_rows_args;
 
 /* Depthwise convolution: each output channel reads one input channel. Items are (image, output channel). Zero points
  * of the weights are by channel. Scratch: integer depthwise_scratch bytes. */
@@ -164,7 +192,7 @@ typedef struct {
 } ck_quantized_binary_args;
 
 typedef struct ck_integer_kernels {
-  ck_run gemm, pack_rows, pack_columns, depthwise, pool, quantize, dequantize, binary;
+  ck_run gemm, pack_rows, pack_columns, depthwise, pool, quantize, dequantize, binary, range, quantize_rows;
   /* Null if words do not have four elements or vectors do not have sixteen lanes. */
   ck_run blocked_convolution, blocked_depthwise, blocked_pool;
   /* Elements along the depth in a word. */

@@ -121,6 +121,12 @@ extension VariantExample {
         [.input([9, 13], .uint8), .weight([13, 35], .int8), .number(3, [], .uint8), .number(2, [35], .int8)]
       ),
       (
+        LinearInteger(epilogue: .bias),
+        [
+          .input([9, 13]), .weight([35, 13], .int8), .number(0.01, [35]), .number(2, [35], .int8), .weight([35]),
+        ]
+      ),
+      (
         Pool(.maximum, window: Window(kernel: [3, 3], strides: [2, 2])), [.input([1, 18, 7, 9], .uint8)]
       ),
       (BinaryInteger(.add), [.input([37], .uint8), .input([37], .uint8)] + step + step + step),

@@ -22,6 +22,7 @@ let cpuKernels: KernelTable<CPUContext, CPUKernel> = {
   table.addGatherND()
   table.addLayerNormalization()
   table.addLinear()
+  table.addLinearInteger()
   table.addLocalResponseNormalization()
   table.addMatMul()
   table.addMatMulInteger()

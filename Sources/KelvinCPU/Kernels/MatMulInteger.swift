@@ -68,24 +68,34 @@ private func matmulInteger(_ op: MatMulInteger, _ context: CPUContext) -> CPUKer
   kernel.temporaries = [4 * packedCount * xBatch.count]
   kernel.threadByteCount = schedule.threadByteCount
   guard isPacked else { return kernel }
-  var columnPacking = ck_integer_pack_args()
-  columnPacking.is_signed = context.inputs[1].scalar == .int8
-  columnPacking.lines = columns
-  columnPacking.depth = depth
-  columnPacking.line_stride = arguments.b_column_stride
-  columnPacking.depth_stride = arguments.b_row_stride
-  kernel.packs = [
-    CPUPack(
-      inputs: [1], layout: "gemm-i8-\(kernels.group)-k\(kernels.width)" + (op.transposesY ? "-transposed" : ""),
+  kernel.packs = [.integerColumns(of: 1, columns: columns, depth: depth, areRows: op.transposesY, context)]
+  return kernel
+}
+
+extension CPUPack {
+  /// Returns a constant 8-bit matrix packed as the columns of a product.
+  ///
+  /// - Parameter areRows: whether the columns are the rows of the matrix.
+  static func integerColumns(
+    of input: Int, columns: Int, depth: Int, areRows: Bool, _ context: CPUContext
+  ) -> CPUPack {
+    let kernels = context.integers
+    var packing = ck_integer_pack_args()
+    packing.is_signed = context.inputs[input].scalar == .int8
+    packing.lines = columns
+    packing.depth = depth
+    packing.line_stride = areRows ? depth : 1
+    packing.depth_stride = areRows ? 1 : columns
+    return CPUPack(
+      inputs: [input], layout: "gemm-i8-\(kernels.group)-k\(kernels.width)" + (areRows ? "-transposed" : ""),
       byteCount: 4 * ck_integer_packed_count(columns, kernels.width, depth, kernels.group),
-      content: .elements { [columnPacking] target, weights in
+      content: .elements { [packing] target, weights in
         weights[0].withUnsafeBytes { source in
-          var packing = columnPacking
+          var packing = packing
           packing.x = source.bindMemory(to: UInt8.self).baseAddress
           packing.y = target.bindMemory(to: UInt32.self).baseAddress
           kernels.pack_columns(&packing, 0, parts(columns, of: kernels.width), nil)
         }
       })
-  ]
-  return kernel
+  }
 }

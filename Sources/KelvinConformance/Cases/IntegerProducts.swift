@@ -51,6 +51,49 @@ extension ConformanceCase {
       ]
     }
 
+  package static let linearInteger: [ConformanceCase] = [ScalarType.int8, .uint8].flatMap { weights in
+    let epilogues: [(String, Epilogue)] = [
+      ("", Epilogue()), (" bias relu", Epilogue(hasBias: true, activation: .relu)),
+      (" residual gelu", Epilogue(addsResidual: true, activation: UnaryFunction(.gelu))),
+      (" all", Epilogue(hasBias: true, addsResidual: true, activation: .clip(-0.25, 0.5))),
+    ]
+    return epilogues.flatMap { name, epilogue in
+      [
+        layer("one row\(name)", [1, 41], columns: 23, of: weights, epilogue, areSeveral: true),
+        layer("batch\(name)", [2, 7, 33], columns: 67, of: weights, epilogue, areSeveral: false),
+        layer("long rows\(name)", [13, 1031], columns: 5, of: weights, epilogue, areSeveral: true),
+      ]
+    } + [
+      layer("positive", [5, 19], columns: 17, of: weights, Epilogue(), areSeveral: true, in: 3...7),
+      layer("negative", [5, 19], columns: 70, of: weights, .bias, areSeveral: true, in: -7 ... -3),
+      layer("zeros", [3, 8], columns: 9, of: weights, .bias, areSeveral: false, in: nil),
+    ]
+  }
+
+  /// - Parameters:
+  ///   - areSeveral: Whether scales and zero points of the weights vary along the columns.
+  ///   - range: The range of x; nil for zeros.
+  private static func layer(
+    _ name: String, _ x: Shape, columns: Int, of scalar: ScalarType, _ epilogue: Epilogue, areSeveral: Bool,
+    in range: ClosedRange<Float>? = -3...2
+  ) -> ConformanceCase {
+    let (depth, middle) = (x[x.rank - 1], scalar == .uint8 ? 128.0 : 0)
+    let count = areSeveral ? columns : 1
+    let scale = 0.02 / Double(depth).squareRoot()
+    let parameters: Shape = areSeveral ? [columns] : []
+    let scales = (0..<count).map { scale * (1 + 0.1 * Double($0 % 5)) }
+    let zeros = (0..<count).map { middle + Double($0 % 7) }
+    var operands: [CaseOperand] = [
+      .exactly(Tensor([Float](repeating: 0, count: x.count), x)),
+      .fixed(operand(scalar, [columns, depth], nil, seed: 12)), .values(scales, parameters),
+      .fixed(Tensor(TensorType(scalar, parameters), rounding: zeros)),
+    ]
+    if let range { operands[0] = .ranged(x, range) }
+    if epilogue.hasBias { operands.append(.weight([columns])) }
+    if epilogue.addsResidual { operands.append(.input(Shape(x.dimensions.dropLast() + [columns]))) }
+    return node("\(name) \(scalar.rawValue)", LinearInteger(epilogue: epilogue), operands)
+  }
+
   private static func filter(
     _ name: String, _ input: Shape, filters: Int, kernel: [Int], strides: [Int]? = nil, dilations: [Int]? = nil,
     pad: [Int]? = nil, groups: Int = 1, types: (x: ScalarType, weights: ScalarType), to scalar: ScalarType? = nil,

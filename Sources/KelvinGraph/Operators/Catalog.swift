@@ -19,6 +19,7 @@ package let operatorCatalog: [any Operator.Type] = [
   GatherND.self,
   LayerNormalization.self,
   Linear.self,
+  LinearInteger.self,
   LocalResponseNormalization.self,
   MatMul.self,
   MatMulInteger.self,

@@ -25,6 +25,7 @@ let referenceKernels: ReferenceTable = {
   table.addGatherND()
   table.addLayerNormalization()
   table.addLinear()
+  table.addLinearInteger()
   table.addLocalResponseNormalization()
   table.addMatMul()
   table.addMatMulInteger()

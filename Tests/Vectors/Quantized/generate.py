@@ -140,7 +140,7 @@ def product_nodes():
     node_case("dynamic_quantize_matmul", "DynamicQuantizeMatMul",
               [("a", g.uniform(-2, 3, (4, 20)).astype("float32")), ("b", integers(g, "int8", (20, 9))),
                ("bs", scalar(0.013)), ("bz", scalar(1, "int8")), ("bias", g.uniform(-1, 1, 9).astype("float32"))],
-              ["a"], [("y", "float32")], ["matmul_integer"], "com.microsoft", steps=2e-6)
+              ["a"], [("y", "float32")], ["linear_integer"], "com.microsoft", steps=2e-6)
 
 
 def elementwise_nodes():
