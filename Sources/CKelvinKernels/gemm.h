@@ -1,7 +1,8 @@
 /* Matrix products: columns are packed panel by panel, and each panel is multiplied by all rows of the chunk. Columns
- * of words of two numbers are packed beforehand. */
+ * of words of two numbers are packed beforehand, or unpacked from codes. */
 #pragma once
 #include "ck_kernels.h"
+#include "coded.h"
 #include "gemm_compute.h"
 #ifndef CK_BFLOAT
 #include "gemm_pack.h"
@@ -17,12 +18,19 @@ static void gemm_compute_item(const ck_gemm_args *g, size_t batch, size_t row, s
   float *c = g->c + batch * g->c_step;
   size_t row_end = gemm_min(row + g->row_chunk, g->rows);
   size_t column_end = gemm_min(column + g->column_chunk, g->columns);
-  size_t width = g->kind == ck_columns_packed ? ck_gemm_packed_width : gemm_width;
+  bool is_coded = g->kind == ck_columns_coded;
+  size_t width = g->kind == ck_columns_packed || is_coded ? ck_gemm_packed_width : gemm_width;
+  size_t numbers = is_coded ? g->coded.depth : 0;
   size_t k = 0;
   do {
     size_t depth = gemm_min(g->depth_chunk, g->depth - k);
+    if (is_coded)
+      for (size_t j = column; j < column_end; j += ck_gemm_panel)
+        coded_unpack(
+          &g->coded, j / ck_gemm_panel, k * numbers_per_unit, gemm_min((k + depth) * numbers_per_unit, numbers),
+          panels + (j - column) * depth);
 #ifndef CK_BFLOAT
-    if (g->kind != ck_columns_packed)
+    else if (g->kind != ck_columns_packed)
       for (size_t j = column, panel = 0; j < column_end; j += gemm_width, panel++)
         gemm_pack(
           g, b, k, k + depth, j, gemm_min(gemm_width, column_end - j), panels + panel * depth * gemm_width,
@@ -50,6 +58,11 @@ static void gemm_compute_item(const ck_gemm_args *g, size_t batch, size_t row, s
           tile.b_row = ck_gemm_panel;
           tile.b_vector = CK_LANES;
           gemm_compute_packed(&tile, g->depth);
+        } else if (is_coded) {
+          tile.b = panels + (j - column) * depth;
+          tile.b_row = ck_gemm_panel;
+          tile.b_vector = CK_LANES;
+          gemm_compute_packed(&tile, depth);
         } else {
           tile.b = panels + (j - column) * depth;
           tile.b_row = gemm_width;

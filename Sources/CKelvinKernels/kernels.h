@@ -5,6 +5,7 @@
 #include "binary.h"
 #include "blocked_window.h"
 #include "cast.h"
+#include "coded_product.h"
 #include "compare.h"
 #include "convert.h"
 #include "depthwise.h"
@@ -25,6 +26,7 @@
 #define CK_KERNELS(table, variant, integers, bfloat) const ck_kernels table = {                                        \
   .name = variant,                                                                                             \
   .lanes = CK_LANES,                                                                                           \
+  .coded = CK_NAME(ck_coded),                                                                                  \
   .gemm_blas = CK_NAME(ck_f32_gemm_blas),                                                                      \
   .depthwise = CK_NAME(ck_f32_depthwise),                                                                      \
   .window_pool = CK_NAME(ck_f32_window_pool),                                                                  \

@@ -1,4 +1,5 @@
 import Glibc
+import KelvinDevices
 package import KelvinGraph
 
 /// The work of nodes for estimates. Kernels that compute element by element are slower than memory and than products.
@@ -7,6 +8,11 @@ extension CPUDevice {
   package func work(of node: Node, in graph: Graph) -> Work {
     var work = graph.work(of: node)
     let (inputs, outputs) = (graph.types(node.inputs), graph.types(node.outputs))
+    if node.op is Linear, let columns = CodedColumns(of: 1, CPUContext(KernelRequest(node, in: graph), variant)) {
+      work.bytes -= Double(inputs[1].byteCount - columns.byteCount)
+      // Codes are unpacked once for all rows, in about the time of one row's products.
+      work.operations *= 1 + Double(outputs[0].shape.dimensions.last ?? 1) / Double(max(outputs[0].count, 1))
+    }
     guard let op = node.op as? any CPUWorkCorrecting else { return work }
     let sources = node.inputs.map { id -> OperandSource in
       graph[id].weight != nil ? .constant : graph.inputs.contains(id) ? .given : .computed

@@ -101,6 +101,8 @@ struct CPUPack {
     case floats((UnsafeMutableRawBufferPointer, [[Float]]) -> Void)
     /// A function of the inputs' stored elements.
     case elements((UnsafeMutableRawBufferPointer, [Bytes]) -> Void)
+    /// A function that reads the inputs in their encodings.
+    case encoded((UnsafeMutableRawBufferPointer) -> Void)
   }
 
   init(inputs: [Int], layout: String, byteCount: Int, content: Content) {

@@ -15,6 +15,7 @@ struct CPUPacker {
       switch pack.content {
       case .floats(let fill): fill(target, ids.map(floats))
       case .elements(let fill): fill(target, ids.compactMap { graph[$0].weight?.dense().bytes })
+      case .encoded(let fill): fill(target)
       }
     }
   }

@@ -161,6 +161,12 @@ extension Segment {
 /// The number of readable bytes after a weight that was packed in this process: room for rounded-up sizes.
 package let packedRoom = 3 * bufferAlignment
 
+/// The names of packed layouts, after the name of the weight in a key.
+package enum PackedLayout {
+  /// The beginning of a layout that keeps the codes of a compressed weight, in about the bytes of the model's file.
+  package static let codes = "codes"
+}
+
 /// A store of packed weights: shared by all shapes and sessions of a model, and by later processes through the
 /// compiled cache.
 package protocol PackedWeights: AnyObject, Sendable {
@@ -206,7 +212,7 @@ extension DeviceError {
 /// The memory of packed weights.
 package struct PackedFootprint: Hashable, Sendable {
   package var byteCount: Int
-  /// The bytes of these that were expanded from compressed weights; they are never in the compiled cache.
+  /// The bytes of these that were made from compressed weights and are never in the compiled cache.
   package var expandedByteCount: Int
 
   package init(byteCount: Int = 0, expandedByteCount: Int = 0) {

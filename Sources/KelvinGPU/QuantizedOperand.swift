@@ -162,8 +162,8 @@ extension BlockQuantizedWeight {
     case .multiples(let scales, _):
       let scales = scales.floats()
       fill(from: start) { scales[$0] }
-    case .shifted(let scales, let zeros):
-      let scales = scales.floats()
+    case .shifted(let scales, let offsets):
+      let (scales, zeros) = (scales.floats(), zeros(of: offsets))
       fill(from: start) { scales[$0] }
       fill(from: start + count) { zeros[$0] }
     case .biased(let scales, let biases):

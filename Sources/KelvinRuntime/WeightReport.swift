@@ -17,8 +17,8 @@ package struct WeightReport: Hashable, Sendable, Codable {
   package struct Packed: Hashable, Sendable, Codable {
     package var device: String
     package var bytes: Int
-    /// The bytes of these that are made from compressed weights at every load, expanded or quantized, and are not in
-    /// any file.
+    /// The bytes of these that are made from compressed weights at every load and are not in any file; codes that the
+    /// CPU keeps are in the compiled cache.
     package var expandedBytes: Int
 
     package init(device: String, bytes: Int, expandedBytes: Int) {

@@ -28,8 +28,9 @@ import Testing
 
   @Test func idleFloatKernelsAreDetected() throws {
     let members: [(String, WritableKeyPath<ck_kernels, ck_run?>)] = [
-      ("depthwise", \.depthwise), ("window_pool", \.window_pool), ("unary", \.unary), ("binary", \.binary),
-      ("reduce", \.reduce), ("softmax", \.softmax), ("batch_normalization", \.batch_normalization),
+      ("coded", \.coded), ("depthwise", \.depthwise), ("window_pool", \.window_pool), ("unary", \.unary),
+      ("binary", \.binary), ("reduce", \.reduce), ("softmax", \.softmax),
+      ("batch_normalization", \.batch_normalization),
       ("layer_normalization", \.layer_normalization), ("response_normalization", \.response_normalization),
       ("resize", \.resize), ("fold", \.fold), ("compare", \.compare), ("select", \.select), ("cast", \.cast),
       ("blocked_depthwise", \.blocked_depthwise), ("blocked_pool", \.blocked_pool), ("attention", \.attention),

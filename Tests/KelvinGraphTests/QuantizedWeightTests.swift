@@ -21,7 +21,8 @@ struct QuantizedWeightTests {
       let block = row / (shape[0] / rows) * columns + column / (shape[1] / columns)
       return switch weight.meaning {
       case .multiples(let scales, let zero): scales.dense().floats[block] * (Float(code) - zero)
-      case .shifted(let scales, let zeros): scales.dense().floats[block] * (Float(code) - zeros[block])
+      case .shifted(let scales, let offsets):
+        scales.dense().floats[block] * (Float(code) - weight.zeros(of: offsets)[block])
       case .biased(let scales, let biases): scales.dense().floats[block] * Float(code) + biases.dense().floats[block]
       case .entries(let tables, let length): tables.dense().floats[block * length + Int(code)]
       }
@@ -47,7 +48,11 @@ struct QuantizedWeightTests {
       #expect(
         [1, 2, 4, 8].contains(blockQuantized.bits) && blockQuantized.bits >= bits
           && blockQuantized.bits < 2 * max(bits, 2))
-      #expect(blockQuantized.codes().allSatisfy { Int($0) < 1 << blockQuantized.bits })
+      let all = blockQuantized.codes()
+      #expect(all.allSatisfy { Int($0) < 1 << blockQuantized.bits })
+      var part = [UInt8](repeating: 0, count: 11)
+      blockQuantized.codeReader().read(13..<24, to: &part)
+      #expect(part == Array(all[13..<24]))
     }
   }
 

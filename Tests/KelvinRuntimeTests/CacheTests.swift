@@ -49,6 +49,26 @@ import Testing
     #expect(try pack(third, "c", 99) == [UInt8](repeating: 3, count: 5000))
   }
 
+  /// Expanded layouts of a compressed weight are packed again; the codes themselves are kept.
+  @Test func onlyCodesOfCompressedWeightsAreStored() throws {
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let packed = Weight(try PackedIntegers(Bytes([UInt8](repeating: 0xE4, count: 32)), bits: 4, shape: [8, 8]))
+    let scale = Weight(Tensor([Float](repeating: 1, count: 8), [8, 1]))
+    var graph = Graph()
+    let weight = try Weight(affine: packed, scale: scale)
+    let id = graph.addValue(Value(name: "w", type: weight.type, weight: weight))
+    let name = graph.namingWeights(for: [])[id].name
+    let (codes, expanded) = ("\(name)/\(PackedLayout.codes)-k16", "\(name)/gemm-f32-k16")
+    let first = weights(cache())
+    try pack(first, codes, 1)
+    try pack(first, expanded, 2)
+    #expect(first.footprint == PackedFootprint(byteCount: 10_000, expandedByteCount: 5000))
+    first.save()
+    let second = weights(cache())
+    #expect(try pack(second, codes, 9) == [UInt8](repeating: 1, count: 5000))
+    #expect(try pack(second, expanded, 9) == [UInt8](repeating: 9, count: 5000))
+  }
+
   /// Devices that round a weight's size up read it where it is.
   @Test func packedWeightsHaveSpareRoom() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }

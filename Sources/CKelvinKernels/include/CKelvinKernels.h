@@ -1,6 +1,7 @@
 #pragma once
 #include "ck_attention.h"
 #include "ck_chain.h"
+#include "ck_coded.h"
 #include "ck_cumulative_reduce.h"
 #include "ck_elements.h"
 #include "ck_fault.h"

@@ -1,5 +1,6 @@
 #pragma once
 #include "../Generated/ck_functions.h"
+#include "ck_coded_columns.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -50,6 +51,8 @@ typedef enum {
   ck_columns_strided,
   /* Panels of ck_gemm_panel columns, [depth][ck_gemm_panel] each, padded with zeros: no packing needed. */
   ck_columns_packed,
+  /* Codes, unpacked to the form of packed columns. */
+  ck_columns_coded,
 } ck_columns;
 
 enum { ck_gemm_panel = 16, ck_gemm_packed_width = 3 * ck_gemm_panel };
@@ -98,7 +101,9 @@ typedef struct {
   ck_columns kind;
   size_t b_row_stride, b_column_stride;
   ck_window window;
-  /* Multiples of ck_gemm_rows and of gemm_width; for packed columns, of ck_gemm_packed_width; at least 1. */
+  /* Replaces `b` if columns are codes. */
+  ck_coded_columns coded;
+  /* Multiples of ck_gemm_rows and of gemm_width; for packed and coded columns, of ck_gemm_packed_width; at least 1. */
   size_t row_chunk, column_chunk, depth_chunk;
   ck_epilogue epilogue;
 } ck_gemm_args;
@@ -397,7 +402,7 @@ typedef struct {
 typedef struct {
   const char *name;
   size_t lanes;
-  ck_run gemm_blas, depthwise, window_pool, unary, binary, reduce, running, softmax, batch_normalization;
+  ck_run coded, gemm_blas, depthwise, window_pool, unary, binary, reduce, running, softmax, batch_normalization;
   ck_run rotary_embedding;
   ck_run layer_normalization, response_normalization, resize, fold, compare, select, cast;
   ck_run blocked_depthwise, blocked_pool;

@@ -52,6 +52,9 @@ extension VariantExample {
     [
       (Linear(epilogue: .bias), [.input([11, 21]), .weight([53, 21]), .weight([53])]),
       (Linear(epilogue: .bias), [.input([1, 21]), .weight([19, 21]), .weight([19])]),
+      (Linear(epilogue: .bias), [.input([3, 21]), .multiples([53, 21]), .weight([53])]),
+      (Linear(epilogue: .bias), [.input([1, 43]), .shortMultiples([19, 43]), .weight([19])]),
+      (Linear(epilogue: .bias), [.input([9, 21]), .shortMultiples([19, 21]), .weight([19])]),
       (MatMul(), [.input([2, 9, 13]), .input([2, 13, 35])]),
       (
         Attention(

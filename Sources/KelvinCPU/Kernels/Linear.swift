@@ -9,6 +9,15 @@ extension KernelTable<CPUContext, CPUKernel> {
       let rows = context.outputs[0].shape.dimensions.dropLast().reduce(1, *)
       guard context.isConstant(1) else { return [KernelOffer(computedProduct(rows: rows, op.epilogue, context))] }
       let products = context.products
+      if let columns = CodedColumns(of: 1, context) {
+        // Few rows are not rounded, because the weights are not stored as operands.
+        let isShort = rows <= Int(ck_coded_rows)
+        return [
+          KernelOffer(
+            .rowProduct(rows: rows, columns, op.epilogue, context, products), "codes",
+            precision: isShort ? .full : products.precision)
+        ]
+      }
       return [
         KernelOffer(
           .rowProduct(rows: rows, WeightRows(of: 1, context), op.epilogue, context, products),
@@ -70,6 +79,37 @@ extension CPUKernel {
   }
 }
 
+extension CPUKernel {
+  /// Returns the product of rows, the node's first input, and constant weights that stay codes, with an epilogue.
+  fileprivate static func rowProduct(
+    rows: Int, _ weights: CodedColumns, _ epilogue: Epilogue, _ context: CPUContext, _ products: CPUProducts
+  ) -> CPUKernel {
+    let epilogue = CPUEpilogue(epilogue, from: 2, context.variant)
+    var kernel =
+      rows <= Int(ck_coded_rows)
+      ? shortProduct(rows: rows, weights, epilogue, context)
+      : product(
+        rows: rows, columns: weights.columns, depth: weights.depth, epilogue, context, products, .coded(weights))
+    kernel.packs = [weights.pack()]
+    return kernel
+  }
+}
+
+/// Returns a product of so few rows that codes are unpacked in registers.
+private func shortProduct(
+  rows: Int, _ weights: CodedColumns, _ epilogue: CPUEpilogue, _ context: CPUContext
+) -> CPUKernel {
+  let run = context.variant.kernels.coded
+  return CPUKernel { operands, list in
+    let arguments = ck_coded_args(
+      x: operands.floats(0), b: weights.at(operands.packs[0]), y: operands.result(), rows: rows,
+      epilogue: epilogue.arguments(operands, biasAlongRows: false))
+    list.add(
+      run, arguments, items: rows == 0 ? 0 : parts(weights.columns, of: Int(ck_gemm_panel)),
+      cost: 4 * weights.depth)
+  }
+}
+
 /// Returns the product of rows and weights that the graph computes.
 private func computedProduct(rows: Int, _ epilogue: Epilogue, _ context: CPUContext) -> CPUKernel {
   let weights = context.inputs[1].shape
@@ -79,7 +119,7 @@ private func computedProduct(rows: Int, _ epilogue: Epilogue, _ context: CPUCont
     return product(rows: rows, columns: columns, depth: depth, epilogue, context, by: sgemm)
   }
   return product(
-    rows: rows, columns: columns, depth: depth, epilogue, context, context.variant.products, packsColumns: true)
+    rows: rows, columns: columns, depth: depth, epilogue, context, context.variant.products, .strided)
 }
 
 private func vectorProduct(
@@ -94,13 +134,25 @@ private func vectorProduct(
   }
 }
 
+/// The columns of a product: the second input's rows, or the node's first pack.
+private enum Columns {
+  case strided
+  case packed
+  case coded(CodedColumns)
+
+  var kind: ck_columns {
+    switch self {
+    case .strided: ck_columns_strided
+    case .packed: ck_columns_packed
+    case .coded: ck_columns_coded
+    }
+  }
+}
+
 /// Returns a product that packs the rows of x first.
-///
-/// - Parameter packsColumns: whether the columns, the second input's rows, are packed as well; otherwise the weights
-///   are already packed.
 private func product(
   rows: Int, columns: Int, depth: Int, _ epilogue: CPUEpilogue, _ context: CPUContext, _ products: CPUProducts,
-  packsColumns: Bool = false
+  _ source: Columns = .packed
 ) -> CPUKernel {
   let (kernels, words) = (products.kernels, products.words(depth))
   var packing = ck_pack_rows_args()
@@ -115,12 +167,12 @@ private func product(
   arguments.batches = 1
   arguments.a_period = 1
   arguments.c_row_stride = columns
-  arguments.kind = packsColumns ? ck_columns_strided : ck_columns_packed
+  arguments.kind = source.kind
   arguments.b_row_stride = 1
   arguments.b_column_stride = depth
   let schedule = ProductSchedule(
     rows: rows, columns: columns, depth: words, batches: 1, threads: context.threads,
-    width: packsColumns ? context.variant.kernels.gemm_width : Int(ck_gemm_packed_width))
+    width: source.kind == ck_columns_strided ? context.variant.kernels.gemm_width : Int(ck_gemm_packed_width))
   schedule.apply(to: &arguments)
   var kernel = CPUKernel { [packing, arguments] operands, list in
     var (packing, arguments) = (packing, arguments)
@@ -129,12 +181,16 @@ private func product(
     list.add(
       kernels.pack_rows, packing, items: parts(rows, of: Int(ck_gemm_rows)), cost: depth * Int(ck_gemm_rows))
     arguments.a = UnsafePointer(operands.temporary(0))
-    arguments.b = packsColumns ? operands.floats(1) : operands.packed(0)
+    switch source {
+    case .strided: arguments.b = operands.floats(1)
+    case .packed: arguments.b = operands.packed(0)
+    case .coded(let columns): arguments.coded = columns.at(operands.packs[0])
+    }
     arguments.c = operands.result()
     arguments.epilogue = epilogue.arguments(operands, biasAlongRows: false)
     list.add(kernels.gemm, arguments, items: schedule.items, cost: 1 << 20)
   }
-  if packsColumns { kernel.threadByteCount = schedule.threadByteCount }
+  if source.kind != ck_columns_packed { kernel.threadByteCount = schedule.threadByteCount }
   kernel.temporaries = [4 * ck_packed_rows_count(rows, depth, products.type)]
   return kernel
 }

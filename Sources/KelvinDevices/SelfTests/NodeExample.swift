@@ -12,8 +12,9 @@ package struct NodeExample: Sendable {
   package enum Operand: Sendable {
     case input(Shape, ScalarType = .float32)
     case weight(Shape, ScalarType = .float32)
-    /// A weight whose elements are stored as multiples of a scale, or as indices into a table.
+    /// A weight whose elements are stored as multiples of a scale, of 8 or of 4 bits, or as indices into a table.
     case multiples(Shape, ScalarType = .float32)
+    case shortMultiples(Shape, ScalarType = .float32)
     case entries(Shape, ScalarType = .float32)
     /// A weight whose elements are all equal.
     case number(Double, Shape = [], ScalarType = .float32)
@@ -21,7 +22,7 @@ package struct NodeExample: Sendable {
     package var type: TensorType {
       switch self {
       case .input(let shape, let scalar), .weight(let shape, let scalar), .number(_, let shape, let scalar),
-        .multiples(let shape, let scalar), .entries(let shape, let scalar):
+        .multiples(let shape, let scalar), .shortMultiples(let shape, let scalar), .entries(let shape, let scalar):
         TensorType(scalar, shape)
       }
     }
@@ -33,6 +34,7 @@ package struct NodeExample: Sendable {
       case .input(let shape, _): .input(shape, scalar)
       case .weight(let shape, _): .weight(shape, scalar)
       case .multiples(let shape, _): .multiples(shape, scalar)
+      case .shortMultiples(let shape, _): .shortMultiples(shape, scalar)
       case .entries(let shape, _): .entries(shape, scalar)
       case .number(let value, let shape, _): .number(value, shape, scalar)
       }
@@ -68,6 +70,10 @@ package struct NodeExample: Sendable {
         switch self {
         case .input, .weight, .number: return Weight(elements)
         case .multiples: return try Weight(affine: stored(.int8, from: 0), scale: numbers([], [0.125]))
+        case .shortMultiples:
+          let codes = PackedIntegers.packing(elements.doubles.map { Int($0 * 8) }, bits: 4)
+          let integers = try PackedIntegers(codes, bits: 4, isSigned: true, shape: type.shape)
+          return try Weight(affine: Weight(integers), scale: numbers([], [0.125]))
         case .entries:
           let table = numbers([256, 1], (0..<256).map { Double($0 - 128) / 8 })
           return try Weight(palettized: stored(.uint8, from: -128), table: table)

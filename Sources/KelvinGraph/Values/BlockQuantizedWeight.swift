@@ -1,3 +1,5 @@
+import Glibc
+
 /// A weight as low-bit codes and their meaning, block by block. It is the common form of palettized and linearly
 /// quantized weights, for devices that unpack weights during the computation.
 package struct BlockQuantizedWeight: Sendable {
@@ -5,8 +7,8 @@ package struct BlockQuantizedWeight: Sendable {
   package enum Meaning: Sendable {
     /// `scale · (code - zero)`, with one zero point.
     case multiples(scales: Weight, zero: Float)
-    /// `scale · (code - zero)`, with a zero point for each block.
-    case shifted(scales: Weight, zeros: [Float])
+    /// `scale · (code - zero)`, with a zero point for each block (`zeros(of:)`).
+    case shifted(scales: Weight, offsets: Weight)
     /// `scale · code + bias`.
     case biased(scales: Weight, biases: Weight)
     /// The entry of a table with `length` entries.
@@ -36,8 +38,52 @@ package struct BlockQuantizedWeight: Sendable {
 
   /// Returns every code in a separate byte, row-major.
   package func codes() -> [UInt8] {
-    let zero = UInt8(truncatingIfNeeded: lowest)
-    return elements.dense().bytes.withUnsafeBytes { raw in raw.map { $0 &- zero } }
+    [UInt8](unsafeUninitializedCapacity: type.count) { target, initialized in
+      if let start = target.baseAddress { codeReader().read(0..<type.count, to: start) }
+      initialized = type.count
+    }
+  }
+
+  /// Returns a reader of parts of the codes. It holds all of them unless the file stores them without another encoding.
+  package func codeReader() -> CodeReader { CodeReader(elements, lowest: lowest) }
+
+  /// Returns the zero point of each block from the offsets of `Meaning.shifted`.
+  package func zeros(of offsets: Weight) -> [Float] { offsets.dense().floats.map { $0 - Float(lowest) } }
+}
+
+/// Reads parts of the codes of a weight.
+package struct CodeReader {
+  private enum Source {
+    case packed(PackedIntegers)
+    case bytes(Bytes)
+  }
+
+  private let source: Source
+  private let lowest: UInt8
+
+  fileprivate init(_ elements: Weight, lowest: Int) {
+    self.lowest = UInt8(truncatingIfNeeded: lowest)
+    if case .packed(let integers) = elements.encoding {
+      source = .packed(integers)
+    } else {
+      source = .bytes(elements.dense().bytes)
+    }
+  }
+
+  /// Writes a range of codes, row-major, each to a separate byte.
+  ///
+  /// - Precondition: The range is within the weight.
+  package func read(_ range: Range<Int>, to target: UnsafeMutablePointer<UInt8>) {
+    switch source {
+    case .packed(let integers): integers.unpack(range, to: target)
+    case .bytes(let bytes):
+      precondition(range.lowerBound >= 0 && range.upperBound <= bytes.count)
+      bytes.withUnsafeBytes { raw in
+        guard let start = raw.baseAddress else { return }
+        UnsafeMutableRawPointer(target).copyMemory(from: start + range.lowerBound, byteCount: range.count)
+      }
+    }
+    if lowest != 0 { for index in 0..<range.count { target[index] &-= lowest } }
   }
 }
 
@@ -81,13 +127,29 @@ extension AffineWeight {
       lowest in
       if let bias { return lowest == 0 ? .biased(scales: scale, biases: bias) : nil }
       guard let offset else { return .multiples(scales: scale, zero: Float(-lowest)) }
-      let zeros = offset.dense().floats
-      guard let first = zeros.first,
-        zeros.allSatisfy({ $0.magnitude <= Self.wholeLimit && $0 == $0.rounded(.towardZero) })
+      let zeros = offset.dense()
+      if !zeros.type.scalar.isFloatingPoint {
+        guard zeros.count > 0 else { return nil }
+        guard let first = zeros.bytes.onlyByte else { return .shifted(scales: scale, offsets: offset) }
+        let shared = zeros.type.scalar == .int8 ? Int(Int8(bitPattern: first)) : Int(first)
+        return .multiples(scales: scale, zero: Float(shared - lowest))
+      }
+      let values = zeros.floats
+      guard let first = values.first,
+        values.allSatisfy({ $0.magnitude <= Self.wholeLimit && $0 == $0.rounded(.towardZero) })
       else { return nil }
-      return zeros.allSatisfy { $0 == first }
-        ? .multiples(scales: scale, zero: first - Float(lowest))
-        : .shifted(scales: scale, zeros: zeros.map { $0 - Float(lowest) })
+      return values.allSatisfy { $0 == first }
+        ? .multiples(scales: scale, zero: first - Float(lowest)) : .shifted(scales: scale, offsets: offset)
+    }
+  }
+}
+
+extension Bytes {
+  /// The byte that all bytes are equal to; nil if there is none. Large weights have millions of zero points.
+  fileprivate var onlyByte: UInt8? {
+    withUnsafeBytes { raw in
+      guard let start = raw.baseAddress, let first = raw.first else { return nil }
+      return memcmp(start, start + 1, raw.count - 1) == 0 ? first : nil
     }
   }
 }

@@ -4,8 +4,8 @@ import Synchronization
 
 /// Packed weights that a file keeps between processes.
 ///
-/// The packed layouts of compressed weights are larger than the weights themselves. They are not stored in the file
-/// but packed again in every process, and live as long as they are used.
+/// The expanded layouts of compressed weights are larger than the weights themselves. They are not stored in the file
+/// but packed again in every process, and live as long as they are used. Layouts of codes are stored.
 package final class CachedWeights: PackedWeights {
   private struct State {
     var file: PackFile?
@@ -41,9 +41,9 @@ package final class CachedWeights: PackedWeights {
     }
     if let known = known ?? stored(key), known.count == byteCount { return known }
     let bytes = try PoisonedMemory.bytes(count: byteCount, fill: fill)
-    let isCompressed = WeightName.isCompressed(key)
+    let isExpanded = WeightName.isExpanded(key)
     return state.withLock { state in
-      if isCompressed {
+      if isExpanded {
         if let first = state.expanded[key]?.bytes, first.count == byteCount { return first }
         state.expanded[key] = Bytes.Unowned(bytes)
         state.packedCount += 1
@@ -73,7 +73,7 @@ package final class CachedWeights: PackedWeights {
       var footprint = PackedFootprint()
       for (key, size) in state.sizes {
         footprint.byteCount += size
-        if WeightName.isCompressed(key) { footprint.expandedByteCount += size }
+        if WeightName.isExpanded(key) { footprint.expandedByteCount += size }
       }
       return footprint
     }

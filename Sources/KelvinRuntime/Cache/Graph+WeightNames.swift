@@ -1,3 +1,4 @@
+import KelvinDevices
 package import KelvinGraph
 
 extension Graph {
@@ -31,9 +32,11 @@ extension Graph {
 enum WeightName {
   static let compressedMark = "#compressed-"
 
-  /// Whether a key names a compressed weight, whose packed layout is larger than the stored weight and is made again
+  /// Whether a key names a packed layout of a compressed weight that is larger than the stored weight, and is made again
   /// at every load.
-  static func isCompressed(_ key: String) -> Bool { key.contains(compressedMark) }
+  static func isExpanded(_ key: String) -> Bool {
+    key.contains(compressedMark) && !key.contains("/\(PackedLayout.codes)-")
+  }
 }
 
 /// The origins of weights in the model's files.
