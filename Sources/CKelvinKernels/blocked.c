@@ -1,4 +1,5 @@
 #include "blocked_band.h"
+#include "ck_tiles.h"
 #include "packed_row_writer.h"
 
 size_t ck_blocked_band_elements(const ck_window *w, size_t channels, size_t out_rows) {
@@ -24,7 +25,9 @@ void ck_blocked_taps(const ck_window *w, size_t size, size_t *taps) {
 void ck_pack_blocked(
   const float *w, size_t out_channels, size_t in_channels, size_t taps, size_t lanes, bool is_planar,
   ck_operands type, float *packed) {
-  size_t group = is_planar ? type == ck_operands_bfloat16 ? 2 : 1 : lanes, blocks = (out_channels + lanes - 1) / lanes;
+  size_t group = is_planar ? type == ck_operands_bfloat16 ? 2 : 1 : lanes;
+  if (type == ck_operands_tiles) group = 2 * ck_tile_words;
+  size_t blocks = (out_channels + lanes - 1) / lanes;
   for (size_t block = 0; block < blocks; block += 2) {
     size_t width = (blocks - block > 1 ? 2 : 1) * lanes, first = block * lanes;
     packed_row_writer lines = {packed, width, type};

@@ -2,15 +2,30 @@
  * of words of two numbers are packed beforehand, or unpacked from codes. */
 #pragma once
 #include "ck_kernels.h"
+#ifdef CK_TILES
+#include "tile_compute.h"
+#include "tile_rows.h"
+/* The rows of a panel, and the rows and packed columns that are computed together. */
+enum {
+  gemm_panel = ck_tile_rows,
+  gemm_height = tile_span * ck_tile_rows,
+  gemm_packed_width = tile_span * ck_tile_words,
+};
+#else
 #include "coded.h"
 #include "gemm_compute.h"
 #ifndef CK_BFLOAT
 #include "gemm_pack.h"
 #endif
 #include "gemm_rows.h"
+enum { gemm_panel = ck_gemm_rows, gemm_height = ck_gemm_rows, gemm_packed_width = ck_gemm_packed_width };
+CK_INLINE void tiles_begin(void) {}
+CK_INLINE void tiles_end(void) {}
+#endif
 
 /* Multiplies one chunk of rows by one chunk of columns of one batch. */
 static void gemm_compute_item(const ck_gemm_args *g, size_t batch, size_t row, size_t column, float *panels) {
+  (void)panels;
   size_t a_index = g->a_index ? g->a_index[batch] : batch % g->a_period;
   size_t b_index = g->b_index ? g->b_index[batch] : batch;
   const float *a = g->a + a_index * g->a_step;
@@ -19,31 +34,32 @@ static void gemm_compute_item(const ck_gemm_args *g, size_t batch, size_t row, s
   size_t row_end = gemm_min(row + g->row_chunk, g->rows);
   size_t column_end = gemm_min(column + g->column_chunk, g->columns);
   bool is_coded = g->kind == ck_columns_coded;
-  size_t width = g->kind == ck_columns_packed || is_coded ? ck_gemm_packed_width : gemm_width;
-  size_t numbers = is_coded ? g->coded.depth : 0;
+  size_t width = g->kind == ck_columns_packed || is_coded ? gemm_packed_width : gemm_width;
   size_t k = 0;
   do {
     size_t depth = gemm_min(g->depth_chunk, g->depth - k);
+#ifndef CK_TILES
     if (is_coded)
       for (size_t j = column; j < column_end; j += ck_gemm_panel)
         coded_unpack(
-          &g->coded, j / ck_gemm_panel, k * numbers_per_unit, gemm_min((k + depth) * numbers_per_unit, numbers),
-          panels + (j - column) * depth);
-#ifndef CK_BFLOAT
+          &g->coded, j / ck_gemm_panel, k * numbers_per_unit,
+          gemm_min((k + depth) * numbers_per_unit, g->coded.depth), panels + (j - column) * depth);
+#endif
+#if !defined(CK_BFLOAT) && !defined(CK_TILES)
     else if (g->kind != ck_columns_packed)
       for (size_t j = column, panel = 0; j < column_end; j += gemm_width, panel++)
         gemm_pack(
           g, b, k, k + depth, j, gemm_min(gemm_width, column_end - j), panels + panel * depth * gemm_width,
           gemm_width);
 #endif
-    for (size_t i = row; i < row_end; i += ck_gemm_rows) {
+    for (size_t i = row; i < row_end; i += gemm_height) {
       for (size_t j = column; j < column_end; j += width) {
         gemm_tile tile = {
           .depth = depth,
-          .a = a + (i * g->depth + k * ck_gemm_rows),
+          .a = a + (i * g->depth + k * gemm_panel),
           .c = c + i * g->c_row_stride + j,
           .c_row = g->c_row_stride,
-          .rows = gemm_min(ck_gemm_rows, row_end - i),
+          .rows = gemm_min(gemm_height, row_end - i),
           .columns = gemm_min(width, column_end - j),
           .lower = g->epilogue.lower,
           .upper = g->epilogue.upper,
@@ -58,6 +74,7 @@ static void gemm_compute_item(const ck_gemm_args *g, size_t batch, size_t row, s
           tile.b_row = ck_gemm_panel;
           tile.b_vector = CK_LANES;
           gemm_compute_packed(&tile, g->depth);
+#ifndef CK_TILES
         } else if (is_coded) {
           tile.b = panels + (j - column) * depth;
           tile.b_row = ck_gemm_panel;
@@ -68,6 +85,7 @@ static void gemm_compute_item(const ck_gemm_args *g, size_t batch, size_t row, s
           tile.b_row = gemm_width;
           tile.b_vector = CK_LANES;
           gemm_compute_tile(&tile);
+#endif
         }
         if (tile.finishes && g->epilogue.map)
           for (size_t r = 0; r < tile.rows; r++) {
@@ -82,6 +100,7 @@ static void gemm_compute_item(const ck_gemm_args *g, size_t batch, size_t row, s
 
 static void CK_NAME(ck_f32_gemm)(const void *args, size_t begin, size_t end, void *scratch) {
   const ck_gemm_args *g = args;
+  tiles_begin();
   size_t row_chunks = (g->rows + g->row_chunk - 1) / g->row_chunk;
   size_t column_chunks = (g->columns + g->column_chunk - 1) / g->column_chunk;
   for (size_t item = begin; item < end; item++) {
@@ -89,4 +108,5 @@ static void CK_NAME(ck_f32_gemm)(const void *args, size_t begin, size_t end, voi
     gemm_compute_item(
       g, item / column_chunks / row_chunks, row * g->row_chunk, column * g->column_chunk, scratch);
   }
+  tiles_end();
 }

@@ -17,7 +17,7 @@ CK_INLINE size_t gemm_min(size_t a, size_t b) { return a < b ? a : b; }
 typedef struct {
   /* The depth in words. */
   size_t depth;
-  /* [depth][ck_gemm_rows] */
+  /* [depth][ck_gemm_rows], or tiles */
   const float *a;
   /* Vector j of row k is at b + k * b_row + j * b_vector. */
   const float *b;
@@ -31,6 +31,22 @@ typedef struct {
   bool continues, finishes;
 } gemm_tile;
 
+/* Stores the vector of sums of a row from column `column` on. */
+CK_INLINE void gemm_finish(
+  const gemm_tile *t, size_t row, size_t column, vf sum, vf row_bias, vf lower, vf upper) {
+  size_t n = gemm_min(t->columns - column, CK_LANES);
+  float *c = t->c + row * t->c_row + column;
+  if (t->continues) sum += vload_part(c, n);
+  if (t->finishes) {
+    sum += row_bias;
+    if (t->column_bias) sum += vload_part(t->column_bias + column, n);
+    if (t->residual) sum += vload_part(t->residual + row * t->c_row + column, n);
+    sum = vatmost(vatleast(sum, lower), upper);
+  }
+  vstore_part(c, sum, n);
+}
+
+#ifndef CK_TILES
 /* Computes `rows` of a tile from row `first`, a multiple of four because of `vspread`. */
 CK_INLINE void gemm_band_body(const gemm_tile *t, size_t first, const size_t rows, const size_t vectors) {
   vf sums[gemm_tile_rows][gemm_vectors];
@@ -65,17 +81,7 @@ CK_INLINE void gemm_band_body(const gemm_tile *t, size_t first, const size_t row
     for (size_t j = 0; j < vectors; j++) {
       size_t column = j * CK_LANES;
       if (column >= t->columns) break;
-      size_t n = t->columns - column < CK_LANES ? t->columns - column : CK_LANES;
-      float *c = t->c + row * t->c_row + column;
-      vf sum = sums[r][j];
-      if (t->continues) sum += vload_part(c, n);
-      if (t->finishes) {
-        sum += row_bias;
-        if (t->column_bias) sum += vload_part(t->column_bias + column, n);
-        if (t->residual) sum += vload_part(t->residual + row * t->c_row + column, n);
-        sum = vatmost(vatleast(sum, lower), upper);
-      }
-      vstore_part(c, sum, n);
+      gemm_finish(t, row, column, sums[r][j], row_bias, lower, upper);
     }
   }
 }
@@ -99,3 +105,4 @@ CK_INLINE void gemm_tile_body(const gemm_tile *t, const size_t vectors) {
 static void CK_NAME(ck_f32_gemm_8x1)(const gemm_tile *t) { gemm_tile_body(t, 1); }
 static void CK_NAME(ck_f32_gemm_8x2)(const gemm_tile *t) { gemm_tile_body(t, 2); }
 static void CK_NAME(ck_f32_gemm_8x3)(const gemm_tile *t) { gemm_tile_body(t, 3); }
+#endif

@@ -1,12 +1,13 @@
 /* The operands of products as 32-bit words. A word is a float32. If the including file defines CK_BFLOAT, it is two
  * numbers that are neighbours along the depth, rounded to bfloat16, whose products are added in float32. The last
- * word of an odd depth is padded with a zero. Memory of words is typed as floats. */
+ * word of an odd depth is padded with a zero. If it defines CK_TILES, words are the same, but the depth is padded to
+ * whole tiles. Memory of words is typed as floats. */
 #pragma once
 #include "bfloat.h"
 #include "ck_kernels.h"
 #include "simd.h"
 
-#ifdef CK_BFLOAT
+#if defined(CK_BFLOAT) || defined(CK_TILES)
 enum { numbers_per_unit = 2 };
 #else
 enum { numbers_per_unit = 1 };
@@ -14,7 +15,11 @@ enum { numbers_per_unit = 1 };
 /* Words of CK_LANES numbers. */
 enum { unit_lanes = CK_LANES / numbers_per_unit };
 
+#ifdef CK_TILES
+CK_INLINE size_t packed_of(size_t numbers) { return ck_packed_count(ck_operands_tiles, numbers); }
+#else
 CK_INLINE size_t packed_of(size_t numbers) { return (numbers + numbers_per_unit - 1) / numbers_per_unit; }
+#endif
 
 /* sum + a * b, of the one or two numbers in each word. */
 CK_INLINE vf packed_muladd(vf a, vf b, vf sum) {
@@ -47,7 +52,7 @@ CK_INLINE vf packed_load_numbers(const float *from, vmask mask) {
 
 /* The number at that position in each word. */
 CK_INLINE vf packed_numbers(vf words, size_t place) {
-#ifdef CK_BFLOAT
+#if defined(CK_BFLOAT) || defined(CK_TILES)
   return vfrombits(place ? vbits(words) & ~0xFFFF : vbits(words) << 16);
 #else
   (void)place;

@@ -19,10 +19,11 @@ static inline void packed_row_writer_put(const packed_row_writer *l, size_t line
   memcpy((char *)(l->to + line / 2 * l->width + place) + line % 2 * sizeof bits, &bits, sizeof bits);
 }
 
-/* Advances after `lines` rows, and pads the last word. */
+/* Advances after `lines` rows, and pads the last words. */
 static inline void packed_row_writer_end(packed_row_writer *l, size_t lines) {
   size_t words = ck_packed_count(l->type, lines);
-  if (l->type == ck_operands_bfloat16 && lines % 2)
-    for (size_t place = 0; place < l->width; place++) packed_row_writer_put(l, lines, place, 0);
+  if (l->type != ck_operands_float32)
+    for (size_t line = lines; line < 2 * words; line++)
+      for (size_t place = 0; place < l->width; place++) packed_row_writer_put(l, line, place, 0);
   l->to += words * l->width;
 }

@@ -1,4 +1,6 @@
 #include "ck_rates.h"
+#include "ck_tiles.h"
+#include "tile_shape.h"
 #include <stddef.h>
 #include <string.h>
 #include <time.h>
@@ -37,6 +39,38 @@ RATE(
   float16, "avx512f,avx512fp16", __m512i, __m512i, "v",
   (__m512i)_mm512_fmadd_ph((__m512h)a, (__m512h)b, (__m512h)sums[i]))
 RATE(int8, "avx512f,avx512vnni", __m512i, __m512i, "v", _mm512_dpbusd_epi32(sums[i], a, b))
+
+/* Four sums of tiles, as kernels have them. Random bits: products of equal operands take less time. */
+enum { rate_tile_sums = 4, rate_tile_rounds = 1500 };
+#define RATE_OF_TILES(name, instructions, multiply)                                            \
+  static __attribute__((target("amx-tile," instructions))) void rate_##name(void) {            \
+    _Alignas(64) uint32_t words[4][ck_tile_rows * ck_tile_words];                              \
+    uint32_t state = 1;                                                                        \
+    for (size_t i = 0; i < sizeof words / sizeof **words; i++) {                               \
+      state = state * 1664525 + 1013904223;                                                    \
+      /* Numbers of bfloat16 around 1. */                                                      \
+      words[i / (ck_tile_rows * ck_tile_words)][i % (ck_tile_rows * ck_tile_words)] =          \
+        (state & 0x807F807F) | 0x3F003F00;                                                     \
+    }                                                                                          \
+    _tile_loadconfig(&tile_shape);                                                             \
+    _tile_zero(0);                                                                             \
+    _tile_zero(1);                                                                             \
+    _tile_zero(2);                                                                             \
+    _tile_zero(3);                                                                             \
+    _tile_loadd(4, words[0], 4 * ck_tile_words);                                               \
+    _tile_loadd(5, words[1], 4 * ck_tile_words);                                               \
+    _tile_loadd(6, words[2], 4 * ck_tile_words);                                               \
+    _tile_loadd(7, words[3], 4 * ck_tile_words);                                               \
+    for (size_t round = 0; round < rate_tile_rounds; round++) {                                \
+      multiply(0, 4, 6);                                                                       \
+      multiply(1, 4, 7);                                                                       \
+      multiply(2, 5, 6);                                                                       \
+      multiply(3, 5, 7);                                                                       \
+    }                                                                                          \
+    _tile_release();                                                                           \
+  }
+RATE_OF_TILES(bfloat16_tiles, "amx-bf16", _tile_dpbf16ps)
+RATE_OF_TILES(int8_tiles, "amx-int8", _tile_dpbusd)
 #elif defined(__aarch64__)
 RATE(fma128, "neon", float32x4_t, float32x4_t, "w", vfmaq_f32(sums[i], a, b))
 RATE(
@@ -54,25 +88,34 @@ static double seconds(void) {
 
 typedef struct {
   void (*run)(void);
-  /* Products of one instruction. */
-  double products;
+  /* Products of one instruction, and its repetitions. */
+  double products, count;
 } rated_unit;
+
+static rated_unit vectors_of(void (*run)(void), double products) {
+  return (rated_unit){run, products, rate_sums * rate_rounds};
+}
 
 static void find_units(rated_unit units[ck_units]) {
 #if defined(__x86_64__)
   bool avx512 = __builtin_cpu_supports("avx512f");
-  if (avx512) units[ck_unit_float32] = (rated_unit){rate_fma512, 16};
+  if (avx512) units[ck_unit_float32] = vectors_of(rate_fma512, 16);
   else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-    units[ck_unit_float32] = (rated_unit){rate_fma256, 8};
-  if (avx512 && __builtin_cpu_supports("avx512bf16")) units[ck_unit_bfloat16] = (rated_unit){rate_bfloat16, 32};
-  if (avx512 && __builtin_cpu_supports("avx512fp16")) units[ck_unit_float16] = (rated_unit){rate_float16, 32};
-  if (avx512 && __builtin_cpu_supports("avx512vnni")) units[ck_unit_int8] = (rated_unit){rate_int8, 64};
+    units[ck_unit_float32] = vectors_of(rate_fma256, 8);
+  if (avx512 && __builtin_cpu_supports("avx512bf16")) units[ck_unit_bfloat16] = vectors_of(rate_bfloat16, 32);
+  if (avx512 && __builtin_cpu_supports("avx512fp16")) units[ck_unit_float16] = vectors_of(rate_float16, 32);
+  if (avx512 && __builtin_cpu_supports("avx512vnni")) units[ck_unit_int8] = vectors_of(rate_int8, 64);
+  if (ck_request_tiles() == ck_tiles_usable) {
+    double words = ck_tile_rows * ck_tile_words * ck_tile_words, count = rate_tile_sums * rate_tile_rounds;
+    units[ck_unit_bfloat16_tiles] = (rated_unit){rate_bfloat16_tiles, 2 * words, count};
+    units[ck_unit_int8_tiles] = (rated_unit){rate_int8_tiles, 4 * words, count};
+  }
 #elif defined(__aarch64__)
   unsigned long first = getauxval(AT_HWCAP), second = getauxval(AT_HWCAP2);
-  units[ck_unit_float32] = (rated_unit){rate_fma128, 4};
-  if (second & HWCAP2_BF16) units[ck_unit_bfloat16] = (rated_unit){rate_bfloat16, 8};
-  if (first & HWCAP_ASIMDHP) units[ck_unit_float16] = (rated_unit){rate_float16, 8};
-  if (first & HWCAP_ASIMDDP) units[ck_unit_int8] = (rated_unit){rate_int8, 16};
+  units[ck_unit_float32] = vectors_of(rate_fma128, 4);
+  if (second & HWCAP2_BF16) units[ck_unit_bfloat16] = vectors_of(rate_bfloat16, 8);
+  if (first & HWCAP_ASIMDHP) units[ck_unit_float16] = vectors_of(rate_float16, 8);
+  if (first & HWCAP_ASIMDDP) units[ck_unit_int8] = vectors_of(rate_int8, 16);
 #else
   (void)units;
 #endif
@@ -88,7 +131,7 @@ void ck_measure_units(double rates[ck_units]) {
       if (!units[unit].run) continue;
       double start = seconds();
       units[unit].run();
-      double rate = 2 * units[unit].products * rate_sums * rate_rounds / (seconds() - start);
+      double rate = 2 * units[unit].products * units[unit].count / (seconds() - start);
       if (rate > rates[unit]) rates[unit] = rate;
     }
 }

@@ -1,4 +1,5 @@
 #include "ck_quantized.h"
+#include "ck_tiles.h"
 #include "packed_row_writer.h"
 
 extern const ck_kernels ck_kernels__portable;
@@ -32,11 +33,18 @@ const ck_kernels *const *ck_variants(size_t *count) {
 }
 
 size_t ck_packed_count(ck_operands type, size_t numbers) {
-  return type == ck_operands_bfloat16 ? (numbers + 1) / 2 : numbers;
+  switch (type) {
+  case ck_operands_float32: return numbers;
+  case ck_operands_bfloat16: return (numbers + 1) / 2;
+  default: return (numbers + 2 * ck_tile_words - 1) / (2 * ck_tile_words) * ck_tile_words;
+  }
 }
 
+size_t ck_packed_panel(ck_operands type) { return type == ck_operands_tiles ? ck_tile_rows : ck_gemm_rows; }
+
 size_t ck_packed_rows_count(size_t rows, size_t depth, ck_operands type) {
-  return (rows + ck_gemm_rows - 1) / ck_gemm_rows * ck_gemm_rows * ck_packed_count(type, depth);
+  size_t panel = ck_packed_panel(type);
+  return (rows + panel - 1) / panel * panel * ck_packed_count(type, depth);
 }
 
 size_t ck_packed_columns_count(size_t columns, size_t depth, ck_operands type) {
@@ -60,10 +68,14 @@ static inline __attribute__((always_inline)) void pack_columns(
 void ck_pack_columns(
   const float *w, size_t columns, size_t depth, size_t column_stride, size_t depth_stride, ck_operands type,
   float *packed) {
-  if (type == ck_operands_float32) {
+  switch (type) {
+  case ck_operands_float32:
     pack_columns(w, columns, depth, column_stride, depth_stride, ck_operands_float32, packed);
-  } else {
+    break;
+  case ck_operands_bfloat16:
     pack_columns(w, columns, depth, column_stride, depth_stride, ck_operands_bfloat16, packed);
+    break;
+  default: pack_columns(w, columns, depth, column_stride, depth_stride, ck_operands_tiles, packed);
   }
 }
 

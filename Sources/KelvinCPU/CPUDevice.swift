@@ -18,8 +18,11 @@ package final class CPUDevice: KernelDevice {
   ///   - variant: the index of an instruction set in `variantNames`.
   ///   - prefersBlocks: whether kernels on blocks of channels are taken wherever they exist, regardless of conversion
   ///     costs, so that tests reach all of them.
-  package convenience init(variant: Int = 0, prefersBlocks: Bool = false) {
-    self.init(CPUKernels(variant: CPUVariant.all[variant], prefersBlocks: prefersBlocks))
+  ///   - emulatesTiles: whether products at precision `.low` are those of tiles, by an emulation of the unit.
+  package convenience init(variant: Int = 0, prefersBlocks: Bool = false, emulatesTiles: Bool = false) {
+    var variant = CPUVariant.all[variant]
+    if emulatesTiles { variant.tiles = .emulation }
+    self.init(CPUKernels(variant: variant, prefersBlocks: prefersBlocks))
   }
 
   /// - Parameter faults: the faults of better instruction sets that are therefore not used.
@@ -38,6 +41,7 @@ package final class CPUDevice: KernelDevice {
       let (index, faults) = CPUVariant.best
       var variant = CPUVariant.all[index]
       variant.measuresUnits = true
+      variant.tiles = .unit
       let kernels = CPUKernels(variant: variant, prefersBlocks: false)
       return [DeviceListing(CPUDevice(kernels, faults: faults))]
     }
@@ -52,9 +56,9 @@ package final class CPUDevice: KernelDevice {
 
   package var productRates: [ProductRate] { CPUUnits.measured.rates }
 
-  package func productSpeedup(at precision: Precision) -> Double {
-    precision == .low && variant.roundedProducts != nil ? CPUUnits.measured.bfloat16Speedup : 1
-  }
+  package var productFault: String? { CPUTiles.checked.fault.map { "Products of tiles are off: \($0)" } }
+
+  package func productSpeedup(at precision: Precision) -> Double { precision == .low ? variant.roundedSpeedup : 1 }
 
   package func compile(_ segment: Segment) throws(DeviceError) -> any Executable {
     try CPUExecutable(segment, on: self)

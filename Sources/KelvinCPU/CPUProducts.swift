@@ -2,15 +2,30 @@ import CKelvinKernels
 import KelvinDevices
 import KelvinGraph
 
-/// The kernels that multiply operands of one type: float32, or float32 rounded to bfloat16.
+/// The kernels that multiply operands of one type: float32, float32 rounded to bfloat16, or tiles of such numbers.
 struct CPUProducts: @unchecked Sendable {
   let type: ck_operands
   let kernels: ck_product_kernels
 
   /// The name of the type in layouts of packed operands.
-  var name: String { type == ck_operands_bfloat16 ? "bf16" : "f32" }
+  var name: String {
+    switch type {
+    case ck_operands_float32: "f32"
+    case ck_operands_bfloat16: "bf16"
+    default: "tiles"
+    }
+  }
 
-  var precision: Precision { type == ck_operands_bfloat16 ? .low : .full }
+  var precision: Precision { type == ck_operands_float32 ? .full : .low }
+
+  /// The rows of a panel of packed rows.
+  var panel: Int { ck_packed_panel(type) }
+
+  /// The rows, and the packed columns, that a product computes together.
+  var tile: (rows: Int, columns: Int) {
+    type == ck_operands_tiles
+      ? (2 * Int(ck_tile_rows), 2 * Int(ck_tile_rows)) : (Int(ck_gemm_rows), Int(ck_gemm_packed_width))
+  }
 
   /// Returns the number of 32-bit words that `numbers` numbers take.
   func words(_ numbers: Int) -> Int { ck_packed_count(type, numbers) }
@@ -24,14 +39,44 @@ extension CPUVariant {
 
   /// The products of bfloat16, if the processor supports them and, with `measuresUnits`, if they are faster.
   var roundedProducts: CPUProducts? {
-    guard let kernels = kernels.products.1, !measuresUnits || CPUUnits.measured.bfloat16Speedup > 1 else { return nil }
+    guard let kernels = kernels.products.1, !measuresUnits || CPUUnits.measured.speedup(of: "bfloat16") > 1 else {
+      return nil
+    }
     return CPUProducts(type: ck_operands_bfloat16, kernels: kernels.pointee)
+  }
+
+  /// The products of tiles, if the variant uses them and, with `measuresUnits`, if they are the fastest.
+  var tileProducts: CPUProducts? {
+    guard sgemm == nil, let kernels = tiles?.kernels else { return nil }
+    let units = CPUUnits.measured
+    guard !measuresUnits || units.speedup(of: "bfloat16 tiles") > max(1, units.speedup(of: "bfloat16")) else {
+      return nil
+    }
+    return CPUProducts(type: ck_operands_tiles, kernels: kernels)
+  }
+
+  /// How many times as fast as float32 the fastest products at precision `.low` are.
+  var roundedSpeedup: Double {
+    let units = CPUUnits.measured
+    if tileProducts != nil { return units.speedup(of: "bfloat16 tiles") }
+    return roundedProducts == nil ? 1 : units.speedup(of: "bfloat16")
   }
 }
 
 extension CPUContext {
-  /// The fastest products that the requested precision allows.
+  /// The fastest products of vectors that the requested precision allows.
   var products: CPUProducts {
     request.precision == .low ? variant.roundedProducts ?? variant.products : variant.products
   }
+
+  /// Returns the products of tiles, if they are the fastest that the requested precision allows for operands of this
+  /// depth.
+  func tileProducts(depth: Int) -> CPUProducts? {
+    // Half a tile and less is mostly padding.
+    guard request.precision == .low, !variant.measuresUnits || depth > Int(ck_tile_words) else { return nil }
+    return variant.tileProducts
+  }
+
+  /// Returns the fastest products of rows of this depth with constant weights.
+  func rowProducts(depth: Int) -> CPUProducts { tileProducts(depth: depth) ?? products }
 }

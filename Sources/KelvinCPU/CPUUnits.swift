@@ -1,7 +1,7 @@
 import CKelvinKernels
 package import KelvinDevices
 
-/// The units of the processor that multiply and add vectors.
+/// The units of the processor that multiply and add vectors or tiles.
 package struct CPUUnits: Sendable {
   package let rates: [ProductRate]
 
@@ -11,17 +11,17 @@ package struct CPUUnits: Sendable {
     var rates = [Double](repeating: 0, count: Int(ck_units.rawValue))
     ck_measure_units(&rates)
     return CPUUnits(
-      zip(["float32", "bfloat16", "float16", "int8"], rates).filter { $0.1 > 0 }
+      zip(["float32", "bfloat16", "float16", "int8", "bfloat16 tiles", "int8 tiles"], rates).filter { $0.1 > 0 }
         .map { ProductRate(operands: $0.0, operationsPerSecond: $0.1) })
   }()
 
   package init(_ rates: [ProductRate]) { self.rates = rates }
 
-  /// How many times as fast as float32 the unit for bfloat16 is; 0 if there is none.
-  package var bfloat16Speedup: Double {
+  /// Returns how many times as fast as float32 the unit for these operands is; 0 if there is none.
+  package func speedup(of operands: String) -> Double {
     func rate(_ operands: String) -> Double {
       rates.first { $0.operands == operands }?.operationsPerSecond ?? 0
     }
-    return rate("float32") > 0 ? rate("bfloat16") / rate("float32") : 0
+    return rate("float32") > 0 ? rate(operands) / rate("float32") : 0
   }
 }

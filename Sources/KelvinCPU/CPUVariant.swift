@@ -9,6 +9,8 @@ struct CPUVariant: @unchecked Sendable {
   /// Whether products round their operands only where the unit for rounded operands is measured to be faster
   /// (`CPUUnits`). Otherwise they always do at precision `.low`, so that tests reach these kernels.
   var measuresUnits = false
+  /// The kernels of tiles that products at precision `.low` may use.
+  var tiles: CPUTiles?
 
   var kernels: ck_kernels { table.pointee }
   var name: String { (sgemm == nil ? "" : "openblas+") + String(cString: table.pointee.name) }

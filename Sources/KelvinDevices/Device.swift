@@ -30,6 +30,9 @@ package protocol Device: AnyObject, Sendable {
   /// The rates of the units that multiply and add; empty for a device that does not measure them.
   var productRates: [ProductRate] { get }
 
+  /// The reason why a unit that multiplies and adds is not used, although the processor has it; else nil.
+  var productFault: String? { get }
+
   /// Returns how many times as fast as at `.full` the device multiplies at a precision.
   func productSpeedup(at precision: Precision) -> Double
 
@@ -62,6 +65,8 @@ extension Device {
   package func work(of node: Node, in graph: Graph) -> Work { graph.work(of: node) }
 
   package var productRates: [ProductRate] { [] }
+
+  package var productFault: String? { nil }
 
   package func productSpeedup(at precision: Precision) -> Double { 1 }
 

@@ -12,10 +12,10 @@ import Testing
   }
 
   @Test func speedupIsRelativeToFloat32() {
-    #expect(units([("float32", 100), ("bfloat16", 200)]).bfloat16Speedup == 2)
-    #expect(units([("float32", 175), ("bfloat16", 87)]).bfloat16Speedup < 1)
-    #expect(units([("float32", 100), ("int8", 400)]).bfloat16Speedup == 0)
-    #expect(units([]).bfloat16Speedup == 0)
+    #expect(units([("float32", 100), ("bfloat16", 200)]).speedup(of: "bfloat16") == 2)
+    #expect(units([("float32", 175), ("bfloat16", 87)]).speedup(of: "bfloat16") < 1)
+    #expect(units([("float32", 100), ("int8", 400)]).speedup(of: "bfloat16") == 0)
+    #expect(units([]).speedup(of: "bfloat16") == 0)
   }
 
   @Test func everyUnitOfTheProcessorHasARate() throws {
@@ -34,7 +34,7 @@ import Testing
     let variants = try #require(ck_variants(&count))
     let best = try #require(variants[0]).pointee
     let device = try #require(CPUDevice.discover().first?.device as? CPUDevice)
-    let isFaster = best.products.1 != nil && CPUUnits.measured.bfloat16Speedup > 1
+    let isFaster = best.products.1 != nil && CPUUnits.measured.speedup(of: "bfloat16") > 1
     #expect(device.rounds == isFaster)
     #expect(device.productSpeedup(at: .low) >= 1)
     #expect(device.productSpeedup(at: .full) == 1)

@@ -96,10 +96,11 @@ static float *gathered(const ck_blocked_convolution_args *a, size_t blocks, size
   return to;
 }
 
-static void blocked_convolution_of(const ck_kernels *k, ck_operands type) {
-  bool is_pointwise = one_in(3), is_planar = one_in(4), has_groups = !is_planar && one_in(4);
+static void blocked_convolution_of(const ck_kernels *k, const ck_product_kernels *own, ck_operands type) {
+  bool is_tiled = type == ck_operands_tiles, is_pointwise = one_in(3), is_planar = !is_tiled && one_in(4);
+  bool has_groups = !is_tiled && !is_planar && one_in(4);
   ck_window w = is_pointwise ? pointwise_window() : random_window(false);
-  size_t lanes = k->lanes, in = is_planar ? between(1, 4) : between(1, 3 * lanes), out = between(1, 4 * lanes);
+  size_t lanes = is_tiled ? 16 : k->lanes, in = is_planar ? between(1, 4) : between(1, 3 * lanes), out = between(1, 4 * lanes);
   size_t width = in;
   if (has_groups) {
     width = one_in(2) ? lanes * between(1, 2) : lanes / PICK(1, 2, 4);
@@ -111,6 +112,7 @@ static void blocked_convolution_of(const ck_kernels *k, ck_operands type) {
   size_t step = width > lanes ? width : lanes;
   /* Words of a pair of numbers may take a filler in each input block, or plane. */
   size_t words_in = is_planar ? ck_packed_count(type, in) : in / lanes * ck_packed_count(type, lanes) + ck_packed_count(type, in % lanes);
+  if (is_tiled) words_in = ck_packed_count(type, in);
   size_t packed_count = blocks * lanes * words_in * taps;
   if (has_groups) {
     size_t rest = in % step, last = rest / lanes * ck_packed_count(type, lanes) + ck_packed_count(type, rest % lanes);
@@ -126,7 +128,7 @@ static void blocked_convolution_of(const ck_kernels *k, ck_operands type) {
   a.copies = !is_pointwise || (is_planar && type == ck_operands_bfloat16);
   size_t *offsets = memory(taps * sizeof *offsets);
   memset(offsets, 0, taps * sizeof *offsets);
-  if (a.copies) ck_blocked_taps(&w, is_planar ? 1 : ck_packed_count(type, lanes), offsets);
+  if (a.copies && !is_tiled) ck_blocked_taps(&w, is_planar ? 1 : ck_packed_count(type, lanes), offsets);
   a.taps = offsets;
   size_t extent = a.copies ? w.out_height : out_area, run = a.group_blocks ? a.group_blocks : 2;
   a.band = between(1, extent);
@@ -143,14 +145,14 @@ static void blocked_convolution_of(const ck_kernels *k, ck_operands type) {
   size_t scratch = a.copies ? ck_blocked_band_elements(&w, words, a.band)
     : type == ck_operands_bfloat16 ? words * a.band
                                    : 0;
+  if (is_tiled) scratch = ck_tile_band_words(&w, a.copies, in, a.band);
   run_all(
-    k->products[type]->blocked_convolution, &a, c.images * parts(extent, a.band) * parts(blocks, a.block_chunk),
+    own->blocked_convolution, &a, c.images * parts(extent, a.band) * parts(blocks, a.block_chunk),
     scratch * sizeof(float));
   expect_convolved(&c, lanes, &a.epilogue, 1, is_spread ? gathered(&a, c.images * blocks, lanes) : a.y);
 }
 
-void check_blocked_convolution(const ck_kernels *k) { blocked_convolution_of(k, ck_operands_float32); }
-void check_bfloat_blocked_convolution(const ck_kernels *k) { blocked_convolution_of(k, ck_operands_bfloat16); }
+PRODUCT_CHECKS(blocked_convolution)
 
 static void winograd_of(const ck_kernels *k, ck_operands type) {
   ck_window w = {

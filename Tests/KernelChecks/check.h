@@ -70,20 +70,28 @@ void expect_requantized(
 /* One case of a family. */
 typedef void (*check)(const ck_kernels *kernels);
 
-/* For operands of each type. */
-void check_gemm(const ck_kernels *k);
-void check_bfloat_gemm(const ck_kernels *k);
-void check_bfloat_gemv(const ck_kernels *k);
-void check_bfloat_pack_rows(const ck_kernels *k);
-void check_bfloat_blocked_convolution(const ck_kernels *k);
-void check_bfloat_winograd(const ck_kernels *k);
+/* Defines the checks of a kernel for operands of each type; `kernel##_of` takes the kernels and the type. */
+#define PRODUCT_CHECKS(kernel)                                                                                       \
+  PRODUCT_CHECK(kernel, kernel, k->products[ck_operands_float32], ck_operands_float32)                              \
+  PRODUCT_CHECK(kernel, bfloat_##kernel, k->products[ck_operands_bfloat16], ck_operands_bfloat16)                   \
+  PRODUCT_CHECK(kernel, tile_##kernel, ck_tile_products(false), ck_operands_tiles)                                  \
+  PRODUCT_CHECK(kernel, emulated_tile_##kernel, ck_tile_products(true), ck_operands_tiles)
+#define PRODUCT_CHECK(kernel, name, products, type) \
+  void check_##name(const ck_kernels *k) { kernel##_of(k, products, type); }
+#define PRODUCT_DECLARATIONS(kernel)                                                            \
+  void check_##kernel(const ck_kernels *k);                                                     \
+  void check_bfloat_##kernel(const ck_kernels *k);                                              \
+  void check_tile_##kernel(const ck_kernels *k);                                                \
+  void check_emulated_tile_##kernel(const ck_kernels *k);
+PRODUCT_DECLARATIONS(gemm)
+PRODUCT_DECLARATIONS(gemv)
+PRODUCT_DECLARATIONS(pack_rows)
+PRODUCT_DECLARATIONS(blocked_convolution)
 void check_gemm_blas(const ck_kernels *k);
-void check_gemv(const ck_kernels *k);
 void check_coded(const ck_kernels *k);
 void check_coded_gemm(const ck_kernels *k);
 void check_bfloat_coded_gemm(const ck_kernels *k);
 void check_gather_coded(const ck_kernels *k);
-void check_pack_rows(const ck_kernels *k);
 void check_depthwise(const ck_kernels *k);
 void check_window_pool(const ck_kernels *k);
 void check_resize(const ck_kernels *k);
@@ -102,10 +110,11 @@ void check_rotary_embedding(const ck_kernels *k);
 void check_running(const ck_kernels *k);
 void check_response_normalization(const ck_kernels *k);
 void check_attention(const ck_kernels *k);
-void check_blocked_convolution(const ck_kernels *k);
 void check_blocked_depthwise(const ck_kernels *k);
 void check_blocked_pool(const ck_kernels *k);
 void check_winograd(const ck_kernels *k);
+void check_bfloat_winograd(const ck_kernels *k);
+void check_tile_emulation(const ck_kernels *k);
 void check_integer_gemm(const ck_kernels *k);
 void check_range(const ck_kernels *k);
 void check_quantize_rows(const ck_kernels *k);

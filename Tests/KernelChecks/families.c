@@ -8,24 +8,36 @@ struct family {
   size_t cases;
   /* The offset of its kernel in the table. */
   size_t offset;
-  enum { of_all, of_integers, products_of_float32, products_of_bfloat16, of_none } table;
+  enum {
+    of_all, of_integers, products_of_float32, products_of_bfloat16, products_of_tiles, products_of_emulated_tiles,
+    of_none,
+  } table;
   /* A kernel that is in no table. */
   ck_run kernel;
 };
 
 #define REAL(kernel, cases) {#kernel, check_##kernel, cases, offsetof(ck_kernels, kernel), of_all, NULL}
 #define INTEGER(name, kernel, cases) {#name, check_##name, cases, offsetof(ck_integer_kernels, kernel), of_integers, NULL}
-#define PRODUCT(kernel, cases)                                                                              \
-  {#kernel, check_##kernel, cases, offsetof(ck_product_kernels, kernel), products_of_float32, NULL},              \
-  {"bfloat_" #kernel, check_bfloat_##kernel, cases, offsetof(ck_product_kernels, kernel), products_of_bfloat16, NULL}
+#define PRODUCT_OF(type, name, kernel, cases) \
+  {#name, check_##name, cases, offsetof(ck_product_kernels, kernel), type, NULL}
+#define PRODUCT(kernel, cases)                                                    \
+  PRODUCT_OF(products_of_float32, kernel, kernel, cases),                         \
+  PRODUCT_OF(products_of_bfloat16, bfloat_##kernel, kernel, cases),               \
+  PRODUCT_OF(products_of_tiles, tile_##kernel, kernel, cases),                    \
+  PRODUCT_OF(products_of_emulated_tiles, emulated_tile_##kernel, kernel, cases)
 #define PLAIN(kernel, cases) {#kernel, check_##kernel, cases, 0, of_none, ck_##kernel##_run}
+/* For checks of plain functions, which are the same for every instruction set. */
+static void idle(const void *args, size_t begin, size_t end, void *scratch) {
+  (void)args, (void)begin, (void)end, (void)scratch;
+}
+
 static const struct family families[] = {
   PRODUCT(gemm, 40),
   REAL(gemm_blas, 12),
   PRODUCT(gemv, 20),
   REAL(coded, 80),
-  {"coded_gemm", check_coded_gemm, 40, offsetof(ck_product_kernels, gemm), products_of_float32, NULL},
-  {"bfloat_coded_gemm", check_bfloat_coded_gemm, 40, offsetof(ck_product_kernels, gemm), products_of_bfloat16, NULL},
+  PRODUCT_OF(products_of_float32, coded_gemm, gemm, 40),
+  PRODUCT_OF(products_of_bfloat16, bfloat_coded_gemm, gemm, 40),
   PRODUCT(pack_rows, 20),
   REAL(depthwise, 40),
   REAL(window_pool, 30),
@@ -48,7 +60,8 @@ static const struct family families[] = {
   PRODUCT(blocked_convolution, 60),
   REAL(blocked_depthwise, 40),
   REAL(blocked_pool, 20),
-  PRODUCT(winograd, 20),
+  PRODUCT_OF(products_of_float32, winograd, winograd, 20),
+  PRODUCT_OF(products_of_bfloat16, bfloat_winograd, winograd, 20),
   INTEGER(integer_gemm, gemm, 80),
   INTEGER(range, range, 30),
   INTEGER(quantize_rows, quantize_rows, 40),
@@ -60,6 +73,7 @@ static const struct family families[] = {
   INTEGER(integer_blocked_convolution, blocked_convolution, 60),
   INTEGER(integer_blocked_depthwise, blocked_depthwise, 50),
   INTEGER(integer_blocked_pool, blocked_pool, 20),
+  {"tile_emulation", check_tile_emulation, 40, 0, of_none, idle},
   PLAIN(copy, 100),
   PLAIN(arg_reduce, 40),
   PLAIN(gather, 40),
@@ -73,7 +87,9 @@ static ck_run kernel_of(const struct family *f, const ck_kernels *k) {
   if (f->table == of_none) return f->kernel;
   const void *tables[] = {
     [of_all] = k, [of_integers] = k->integer, [products_of_float32] = k->products[ck_operands_float32],
-    [products_of_bfloat16] = k->products[ck_operands_bfloat16]};
+    [products_of_bfloat16] = k->products[ck_operands_bfloat16],
+    [products_of_tiles] = ck_request_tiles() == ck_tiles_usable ? ck_tile_products(false) : NULL,
+    [products_of_emulated_tiles] = ck_tile_products(true)};
   if (!tables[f->table]) return NULL;
   ck_run run;
   memcpy(&run, (const char *)tables[f->table] + f->offset, sizeof run);

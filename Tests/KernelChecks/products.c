@@ -32,9 +32,9 @@ static product random_product(const ck_kernels *k, ck_operands type, bool is_den
   p.args.depth = one_in(20) ? 0 : random_size();
   ck_gemm_args *g = &p.args;
   g->a_period = between(1, g->batches);
-  g->kind = type == ck_operands_bfloat16 ? ck_columns_packed
-    : is_dense                           ? PICK(ck_columns_of_image, ck_columns_strided)
-                                         : PICK(ck_columns_of_image, ck_columns_strided, ck_columns_packed);
+  g->kind = type != ck_operands_float32 ? ck_columns_packed
+    : is_dense                          ? PICK(ck_columns_of_image, ck_columns_strided)
+                                        : PICK(ck_columns_of_image, ck_columns_strided, ck_columns_packed);
   if (g->kind == ck_columns_of_image) {
     g->window = random_window(false);
     size_t channels = between(1, 3);
@@ -51,11 +51,15 @@ static product random_product(const ck_kernels *k, ck_operands type, bool is_den
     g->transposes_b = p.b.column != 1;
   }
   p.a = random_matrices(g->a_period, g->rows, g->depth, is_dense);
-  size_t width = g->kind == ck_columns_packed ? ck_gemm_packed_width : k->gemm_width;
+  size_t width = g->kind == ck_columns_packed ? ck_gemm_packed_width : k->gemm_width, height = ck_gemm_rows, step = 1;
+  if (type == ck_operands_tiles) {
+    height = width = 2 * ck_tile_rows;
+    step = ck_tile_words;
+  }
   p.depth = g->depth;
-  g->row_chunk = ck_gemm_rows * between(1, 4);
+  g->row_chunk = height * between(1, 4);
   g->column_chunk = width * between(1, 3);
-  g->depth_chunk = one_in(2) ? between(1, 40) : g->depth + 1;
+  g->depth_chunk = step * (one_in(2) ? between(1, 40 / step) : g->depth + 1);
   g->c_row_stride = g->columns + (one_in(2) ? between(0, 3) : 0);
   g->c_step = g->rows * g->c_row_stride;
   size_t count = g->batches * g->c_step - (g->c_row_stride - g->columns);
@@ -126,19 +130,19 @@ static float number_of(ck_operands type, const float *words, size_t width, size_
 }
 
 static ck_pack_rows_args packed_rows(
-  const ck_kernels *k, ck_operands type, const matrices *x, size_t count, size_t rows, size_t depth) {
+  const ck_product_kernels *k, ck_operands type, const matrices *x, size_t count, size_t rows, size_t depth) {
   ck_pack_rows_args p = {
     .x = x->x, .rows = rows, .depth = depth, .row_stride = x->row, .depth_stride = x->column, .x_step = x->step,
     .y_step = ck_packed_rows_count(rows, depth, type)};
   p.y = unset(count * p.y_step);
-  run_all(k->products[type]->pack_rows, &p, count * parts(rows, ck_gemm_rows), 0);
+  run_all(k->pack_rows, &p, count * parts(rows, ck_packed_panel(type)), 0);
   return p;
 }
 
-static void gemm_of(const ck_kernels *k, ck_operands type) {
+static void gemm_of(const ck_kernels *k, const ck_product_kernels *own, ck_operands type) {
   product p = random_product(k, type, false);
   ck_gemm_args *g = &p.args;
-  ck_pack_rows_args rows = packed_rows(k, type, &p.a, g->a_period, g->rows, g->depth);
+  ck_pack_rows_args rows = packed_rows(own, type, &p.a, g->a_period, g->rows, g->depth);
   g->a = rows.y;
   g->a_step = rows.y_step;
   if (g->kind == ck_columns_packed) {
@@ -152,12 +156,11 @@ static void gemm_of(const ck_kernels *k, ck_operands type) {
   g->depth = ck_packed_count(type, g->depth);
   size_t depth = g->depth < g->depth_chunk ? g->depth : g->depth_chunk;
   size_t scratch = parts(g->column_chunk, k->gemm_width) * k->gemm_width * depth * sizeof(float);
-  run_all(k->products[type]->gemm, g, items_of(g), g->kind == ck_columns_packed ? 0 : scratch);
+  run_all(own->gemm, g, items_of(g), g->kind == ck_columns_packed ? 0 : scratch);
   expect_product(&p);
 }
 
-void check_gemm(const ck_kernels *k) { gemm_of(k, ck_operands_float32); }
-void check_bfloat_gemm(const ck_kernels *k) { gemm_of(k, ck_operands_bfloat16); }
+PRODUCT_CHECKS(gemm)
 
 /* The behaviour of a BLAS library, including the arguments that it rejects. */
 static void plain_sgemm(
@@ -192,7 +195,7 @@ void check_gemm_blas(const ck_kernels *k) {
   expect_product(&p);
 }
 
-static void gemv_of(const ck_kernels *k, ck_operands type) {
+static void gemv_of(const ck_kernels *k, const ck_product_kernels *own, ck_operands type) {
   ck_gemv_args g = {.columns = random_size(), .depth = one_in(20) ? 0 : random_size()};
   describe("%zu columns, depth %zu", g.columns, g.depth);
   matrices w = random_matrices(1, g.columns, g.depth, false);
@@ -202,7 +205,7 @@ static void gemv_of(const ck_kernels *k, ck_operands type) {
   g.b = packed;
   g.y = unset(g.columns);
   g.epilogue = random_epilogue(k, 0, g.columns, g.columns);
-  run_all(k->products[type]->gemv, &g, parts(g.columns, ck_gemm_panel), 0);
+  run_all(own->gemv, &g, parts(g.columns, ck_gemm_panel), 0);
   for (size_t j = 0; j < g.columns; j++) {
     double sum = 0, magnitude = 0;
     for (size_t i = 0; i < g.depth; i++) {
@@ -214,25 +217,32 @@ static void gemv_of(const ck_kernels *k, ck_operands type) {
   }
 }
 
-void check_gemv(const ck_kernels *k) { gemv_of(k, ck_operands_float32); }
-void check_bfloat_gemv(const ck_kernels *k) { gemv_of(k, ck_operands_bfloat16); }
+PRODUCT_CHECKS(gemv)
 
-static void pack_rows_of(const ck_kernels *k, ck_operands type) {
-  size_t rows = random_size(), depth = random_size(), batches = between(1, 3), numbers = depth;
+/* Number `k` of a row of packed rows, `words` words deep. */
+static float packed_number(ck_operands type, const float *packed, size_t words, size_t row, size_t k) {
+  size_t panel = ck_packed_panel(type);
+  packed += row / panel * panel * words;
+  if (type != ck_operands_tiles) return number_of(type, packed + row % panel, panel, k);
+  packed += k / 2 / ck_tile_words * ck_tile_rows * ck_tile_words + row % panel * ck_tile_words;
+  return number_of(type, packed, 1, k % (2 * ck_tile_words));
+}
+
+static void pack_rows_of(const ck_kernels *k, const ck_product_kernels *own, ck_operands type) {
+  (void)k;
+  size_t rows = random_size(), depth = random_size(), batches = between(1, 3);
   matrices x = random_matrices(batches, rows, depth, false);
   describe("%zu rows, depth %zu, %zu batches, strides %zu %zu", rows, depth, batches, x.row, x.column);
-  ck_pack_rows_args p = packed_rows(k, type, &x, batches, rows, depth);
-  if (type == ck_operands_bfloat16) numbers = 2 * ck_packed_count(type, depth);
-  for (size_t i = 0; i < batches * parts(rows, ck_gemm_rows) * ck_gemm_rows; i++) {
-    size_t lines = parts(rows, ck_gemm_rows) * ck_gemm_rows, batch = i / lines, row = i % lines;
-    const float *words = p.y + batch * p.y_step + row / ck_gemm_rows * ck_gemm_rows * ck_packed_count(type, depth);
-    for (size_t d = 0; d < numbers; d++) {
+  ck_pack_rows_args p = packed_rows(own, type, &x, batches, rows, depth);
+  size_t words = ck_packed_count(type, depth), panel = ck_packed_panel(type), lines = parts(rows, panel) * panel;
+  for (size_t i = 0; i < batches * lines; i++) {
+    size_t batch = i / lines, row = i % lines;
+    for (size_t d = 0; d < (type == ck_operands_float32 ? 1 : 2) * words; d++) {
       bool is_there = row < rows && d < depth;
       float expected = is_there ? operand_of(type, x.x[batch * x.step + row * x.row + d * x.column]) : 0;
-      expect_real(i, (double)expected, 0, number_of(type, words + row % ck_gemm_rows, ck_gemm_rows, d));
+      expect_real(i, (double)expected, 0, packed_number(type, p.y + batch * p.y_step, words, row, d));
     }
   }
 }
 
-void check_pack_rows(const ck_kernels *k) { pack_rows_of(k, ck_operands_float32); }
-void check_bfloat_pack_rows(const ck_kernels *k) { pack_rows_of(k, ck_operands_bfloat16); }
+PRODUCT_CHECKS(pack_rows)

@@ -17,6 +17,7 @@
 #include "ck_recurrence.h"
 #include "ck_resize.h"
 #include "ck_scatter.h"
+#include "ck_tiles.h"
 #include "ck_top_k.h"
 #include "ck_unique.h"
 #include "ck_update_cache.h"

@@ -16,8 +16,9 @@ typedef void (*ck_run)(const void *args, size_t begin, size_t end, void *scratch
 typedef void (*ck_map)(const float *x, float *y, size_t count, float a, float b);
 
 /* The operands of products, in 32-bit words: a float32, or two bfloat16 that are neighbours along the depth. The
- * last word of an odd depth is padded with a zero. Sums and results are float32. */
-typedef enum { ck_operands_float32, ck_operands_bfloat16, ck_operand_types } ck_operands;
+ * last word of an odd depth is padded with a zero; the depth of tiles is padded to whole tiles of 16 words. Sums and
+ * results are float32. The kernels for tiles are not in the tables of instruction sets (ck_tiles.h). */
+typedef enum { ck_operands_float32, ck_operands_bfloat16, ck_operands_tiles } ck_operands;
 
 /* The number of words for this many numbers. */
 size_t ck_packed_count(ck_operands type, size_t numbers);
@@ -76,7 +77,7 @@ typedef struct {
 /* c[batch] = a[batch] * b[batch], then the epilogue. Items are (batch, row chunk, column chunk), the last fastest.
  *
  * Strides and depths count words. `a` is packed in panels of ck_gemm_rows rows: [depth][ck_gemm_rows] each, padded with
- * zeros. Words of two numbers require packed columns too.
+ * zeros; for tiles in panels of 16 rows, [tile][16 rows][16 words]. Words of two numbers require packed columns too.
  *
  * For `gemm_blas`, `a` and `b` may have any strides of which one is 1. `transposes_a` and `transposes_b` tell whether
  * the 1 is along rows (of a) or along the depth (of b). Columns are not packed, and depth_chunk is the depth.
@@ -103,12 +104,13 @@ typedef struct {
   ck_window window;
   /* Replaces `b` if columns are codes. */
   ck_coded_columns coded;
-  /* Multiples of ck_gemm_rows and of gemm_width; for packed and coded columns, of ck_gemm_packed_width; at least 1. */
+  /* Multiples of ck_gemm_rows and of gemm_width; for packed and coded columns, of ck_gemm_packed_width; at least 1. For
+   * tiles, multiples of 32 rows, 32 columns and 16 words. */
   size_t row_chunk, column_chunk, depth_chunk;
   ck_epilogue epilogue;
 } ck_gemm_args;
 
-/* Packs the rows of a strided matrix of float32 as words into panels of ck_gemm_rows. Items are (batch, panel).
+/* Packs the rows of a strided matrix of float32 as words into panels of ck_packed_panel. Items are (batch, panel).
  * `y_step` counts words, all other sizes and strides count elements. */
 typedef struct {
   const float *x;
@@ -155,7 +157,8 @@ typedef struct {
 /* A convolution on tensors whose channels are in blocks of `lanes`: [images, blocks, area, lanes]. Items are (image,
  * band, piece of output blocks), the last fastest.
  * Scratch, if it copies: ck_blocked_band_elements of the band, in words. If it does not copy and words have two
- * numbers: the words of a band. */
+ * numbers: the words of a band. For tiles: ck_tile_band_words; tensors are in blocks of 16, every output reads all
+ * channels, and `taps` is not read. */
 typedef struct {
   const float *x;
   /* In the layout of ck_pack_blocked. */
@@ -238,7 +241,8 @@ size_t ck_blocked_padded_pixels(const ck_window *window, size_t out_rows);
 void ck_blocked_taps(const ck_window *window, size_t size, size_t *taps);
 
 /* Writes `w`, [out_channels][in_channels][taps], for pairs of output blocks, padded with zeros: [pair][input block,
- * or plane][tap][word of the block][2 * lanes]. The last pair may have one block. */
+ * or plane][tap][word of the block][2 * lanes]. The last pair may have one block. An input block for tiles has 32
+ * channels. */
 void ck_pack_blocked(
   const float *w, size_t out_channels, size_t in_channels, size_t taps, size_t lanes, bool is_planar,
   ck_operands type, float *packed);
@@ -420,11 +424,14 @@ typedef struct {
   ck_map maps[ck_unary_functions];
   const struct ck_integer_kernels *integer;
   /* Null for operands that the instruction set does not support. */
-  const ck_product_kernels *products[ck_operand_types];
+  const ck_product_kernels *products[ck_operands_tiles];
 } ck_kernels;
 
 /* The instruction sets this host can run, best first; the last is the portable one. */
 const ck_kernels *const *ck_variants(size_t *count);
+
+/* The rows of a panel of packed rows. */
+size_t ck_packed_panel(ck_operands type);
 
 /* The number of words of packed operands. */
 size_t ck_packed_rows_count(size_t rows, size_t depth, ck_operands type);

@@ -32,6 +32,8 @@ package struct DeviceReport {
     package let threadLimit: String?
     /// The rates of the processor's units that multiply and add; empty for other devices.
     package let productRates: [ProductRate]
+    /// The reason why one of these units is not used; nil if there is none.
+    package let productFault: String?
     /// Whether the device computes on the CPU, and is used only if it is named.
     package var isSoftware: Bool { kind == DeviceInfo.Kind.software.rawValue }
 
@@ -41,7 +43,8 @@ package struct DeviceReport {
       let rates = productRates.map { rate in
         "\(rate.operands) \(HumanReadable.fixed(rate.operationsPerSecond / 1e9, decimals: 0))"
       }
-      return "Products on \(id), one thread, billion operations per second: " + rates.joined(separator: ", ")
+      let line = "Products on \(id), one thread, billion operations per second: " + rates.joined(separator: ", ")
+      return productFault.map { "\(line). \($0)" } ?? line
     }
 
     init(_ listing: DeviceListing, _ cache: CompiledCache?) {
@@ -62,6 +65,7 @@ package struct DeviceReport {
       threads = isProcessor ? defaultThreadCount : nil
       threadLimit = isProcessor ? MachineProcessors().limit : nil
       productRates = listing.device?.productRates ?? []
+      productFault = listing.device?.productFault
     }
   }
 

@@ -14,14 +14,16 @@ struct BlockSchedule {
   ///   - converts: whether a band is converted in scratch, even if nothing is copied.
   ///   - pixelByteCount: bytes of all channels of an input position.
   ///   - run: output blocks that are packed together.
+  ///   - channels: the channels of an input position if products are of tiles, whose bands have their own layout.
   init(
     _ window: ck_window, copies: Bool, converts: Bool = false, pixelByteCount: Int, blocks: Int, run: Int, images: Int,
-    threads: Int
+    threads: Int, tiledChannels channels: Int? = nil
   ) {
     var window = window
     let extent = max(1, copies ? window.out_height : window.out_height * window.out_width)
     func byteCount(_ band: Int) -> Int {
-      pixelByteCount * (copies ? ck_blocked_band_elements(&window, 1, band) : band)
+      if let channels { return 4 * ck_tile_band_words(&window, copies, channels, band) }
+      return pixelByteCount * (copies ? ck_blocked_band_elements(&window, 1, band) : band)
     }
     let least = min(extent, copies ? Self.leastRows : Self.leastPositions)
     var band = max(1, min(extent, extent * Self.bandByteLimit / max(1, byteCount(extent))))

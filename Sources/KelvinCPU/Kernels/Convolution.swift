@@ -24,6 +24,7 @@ private func convolutionOffers(
     }
     return offers
   }
+  if let tiled = try tiledOffers(op, context, window) { return tiled }
   if let blocks = context.blocks, let rounded = try roundedOffers(op, context, window, blocks) { return rounded }
   if op.groups > 1 {
     guard let blocks = context.blocks, op.fitBlocks(context) else { return offers }
@@ -41,6 +42,24 @@ private func convolutionOffers(
     offers.append(op.offerOnRows(context, context.variant.products, extraCost: offers[0].extraCost))
   }
   return offers
+}
+
+/// Returns all offers by products of tiles, if the precision allows and these are the fastest. Blocks have the channels
+/// of half a tile. Nil if there are none, for few filters, or if a tensor is constant, because constants are dense.
+private func tiledOffers(
+  _ op: Convolution, _ context: CPUContext, _ window: ck_window
+) throws(DeviceError) -> [KernelOffer<CPUKernel>]? {
+  guard op.groups == 1, !context.hasConstantTensor(op.epilogue), context.outputs[0].shape[1] >= ck_tile_words / 4,
+    let products = context.tileProducts(depth: context.inputs[0].shape[1])
+  else { return nil }
+  var offers: [KernelOffer<CPUKernel>] = []
+  if let blocks = context.blocks, context.variant.kernels.lanes == ck_tile_words {
+    let layouts = KernelLayouts(reads: [blocks, .dense] + op.epilogue.layouts(in: blocks), writes: [blocks])
+    let kernel = try op.onBlocks(context, window, products)
+    offers.append(KernelOffer(kernel, "blocks", layouts, precision: products.precision))
+  }
+  if context.isPointwise(op.window), context.hasRows { offers.append(op.offerOnRows(context, products, extraCost: 0)) }
+  return offers.isEmpty ? nil : offers
 }
 
 /// Returns all offers with operands rounded to a type that the processor multiplies faster, if the precision allows.

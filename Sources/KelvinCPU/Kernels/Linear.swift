@@ -8,9 +8,9 @@ extension KernelTable<CPUContext, CPUKernel> {
       try context.requireArithmetic()
       let rows = context.outputs[0].shape.dimensions.dropLast().reduce(1, *)
       guard context.isConstant(1) else { return [KernelOffer(computedProduct(rows: rows, op.epilogue, context))] }
-      let products = context.products
       if let columns = CodedColumns(of: 1, context) {
         // Few rows are not rounded, because the weights are not stored as operands.
+        let products = context.products
         let isShort = rows <= Int(ck_coded_rows)
         return [
           KernelOffer(
@@ -18,6 +18,7 @@ extension KernelTable<CPUContext, CPUKernel> {
             precision: isShort ? .full : products.precision)
         ]
       }
+      let products = context.rowProducts(depth: context.inputs[1].shape[1])
       return [
         KernelOffer(
           .rowProduct(rows: rows, WeightRows(of: 1, context), op.epilogue, context, products),
@@ -172,14 +173,15 @@ private func product(
   arguments.b_column_stride = depth
   let schedule = ProductSchedule(
     rows: rows, columns: columns, depth: words, batches: 1, threads: context.threads,
-    width: source.kind == ck_columns_strided ? context.variant.kernels.gemm_width : Int(ck_gemm_packed_width))
+    width: source.kind == ck_columns_strided ? context.variant.kernels.gemm_width : products.tile.columns,
+    height: products.tile.rows)
   schedule.apply(to: &arguments)
   var kernel = CPUKernel { [packing, arguments] operands, list in
     var (packing, arguments) = (packing, arguments)
     packing.x = operands.floats(0)
     packing.y = operands.temporary(0)
     list.add(
-      kernels.pack_rows, packing, items: parts(rows, of: Int(ck_gemm_rows)), cost: depth * Int(ck_gemm_rows))
+      kernels.pack_rows, packing, items: parts(rows, of: products.panel), cost: depth * products.panel)
     arguments.a = UnsafePointer(operands.temporary(0))
     switch source {
     case .strided: arguments.b = operands.floats(1)

@@ -10,11 +10,13 @@ struct ProductSchedule {
   /// Bytes of scratch that a thread needs for packed columns.
   let threadByteCount: Int
 
-  /// - Parameter width: columns that are computed together.
+  /// - Parameters:
+  ///   - width: columns that are computed together.
+  ///   - height: rows that are computed together.
   init(
-    rows: Int, columns: Int, depth: Int, batches: Int, threads: Int, width: Int, depthLimit: Int = Self.depthLimit
+    rows: Int, columns: Int, depth: Int, batches: Int, threads: Int, width: Int, height: Int = Int(ck_gemm_rows),
+    depthLimit: Int = Self.depthLimit
   ) {
-    let height = Int(ck_gemm_rows)
     depthChunk = max(1, min(depth, depthLimit))
     let panels = max(1, parts(columns, of: width))
     var panelsPerChunk = min(panels, max(1, Self.packedByteLimit / (4 * depthChunk * width)))
@@ -32,6 +34,10 @@ struct ProductSchedule {
         rowChunk = parts(parts(max(rows, 1), of: rowPieces), of: height) * height
       }
     }
+    // Tiles multiply faster than rows come from memory, so those of a piece stay in the second-level cache.
+    if height > Int(ck_gemm_rows) {
+      rowChunk = min(rowChunk, max(1, Self.rowByteLimit / (4 * depthChunk * height)) * height)
+    }
     columnChunk = panelsPerChunk * width
     items = rows == 0 || columns == 0 ? 0 : batches * parts(rows, of: rowChunk) * parts(columns, of: columnChunk)
     threadByteCount = 4 * columnChunk * depthChunk
@@ -45,6 +51,7 @@ struct ProductSchedule {
 
   static let depthLimit = 512
   private static let packedByteLimit = 192 << 10
+  private static let rowByteLimit = 1 << 20
   private static let itemsPerThread = 4
   /// The number is small, because each piece of rows packs its columns again.
   private static let rowPiecesPerThread = 2

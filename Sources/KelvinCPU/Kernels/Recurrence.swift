@@ -6,7 +6,7 @@ extension KernelTable<CPUContext, CPUKernel> {
   mutating func addRecurrence() {
     addOffers(Recurrence.self) { (op, context) throws(DeviceError) in
       try context.requireArithmetic(besides: op.lengthsInput)
-      let products = context.products
+      let products = context.rowProducts(depth: context.inputs[1].shape[1])
       let kernel = CPUKernel.recurrence(op, context, products)
       return [KernelOffer(kernel, precision: context.isConstant(1) ? products.precision : .full)]
     }
