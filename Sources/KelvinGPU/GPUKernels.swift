@@ -32,6 +32,9 @@ package struct GPUKernels<Target: GPUTarget>: KernelFamily {
   /// - Throws: `.unsupported` if no kernel runs this node.
   package func offers(for request: KernelRequest) throws(DeviceError) -> [GPUOffer<Target>] {
     let (node, context) = (request.node, KernelContext(request, target.reaching(request.precision)))
+    if overflowsHalves(node, precision: request.precision) {
+      throw context.unsupported("integer sums that exceed float16")
+    }
     guard table.contains(node.op) else {
       throw context.unsupported(leftToHost[node.op.name] ?? "no kernel for \(node.op.name)")
     }
@@ -60,13 +63,19 @@ package struct GPUKernels<Target: GPUTarget>: KernelFamily {
 
   /// Returns the graph of a node's parts if a tensor is too large for kernels. For a fused node whose parts the device
   /// does not support, it returns the node's fused body.
-  package func body(of node: Node, in graph: Graph) -> Graph? {
+  package func body(of node: Node, in graph: Graph, precision: Precision) -> Graph? {
+    guard !overflowsHalves(node, precision: precision) else { return nil }
     let context = KernelContext(KernelRequest(node, in: graph), target)
     guard let parts = context.parts else { return node.body }
     guard let body = node.body, support(for: parts, of: node, in: graph, precision: .full) != .supported else {
       return parts
     }
     return body
+  }
+
+  /// Whether values inside a node exceed float16, in which the device would store them.
+  private func overflowsHalves(_ node: Node, precision: Precision) -> Bool {
+    node.op is LinearInteger && target.reaching(precision).isHalf(.float32)
   }
 
   /// Returns the dispatches of a segment, and the weights that they read.

@@ -14,8 +14,8 @@ package protocol KernelFamily: Sendable {
   func storedInputs(of node: Node, in graph: Graph, precision: Precision) -> [TensorType]
 
   /// Returns an equivalent graph on a node's operands, for a node without offers: a fused node's body, unless the
-  /// device has a better one.
-  func body(of node: Node, in graph: Graph) -> Graph?
+  /// device has a better one. nil if the device must not compute the node in parts at this precision.
+  func body(of node: Node, in graph: Graph, precision: Precision) -> Graph?
 }
 
 extension KernelFamily {
@@ -23,14 +23,14 @@ extension KernelFamily {
     graph.types(node.inputs)
   }
 
-  package func body(of node: Node, in graph: Graph) -> Graph? { node.body }
+  package func body(of node: Node, in graph: Graph, precision: Precision) -> Graph? { node.body }
 
   package func support(for node: Node, in graph: Graph, precision: Precision) -> Support {
     do throws(DeviceError) {
       _ = try offers(for: KernelRequest(node, in: graph, precision: precision))
       return .supported
     } catch {
-      guard let body = body(of: node, in: graph) else { return .unsupported(error.reason) }
+      guard let body = body(of: node, in: graph, precision: precision) else { return .unsupported(error.reason) }
       return support(for: body, of: node, in: graph, precision: precision)
     }
   }
@@ -41,7 +41,7 @@ extension KernelFamily {
     do throws(DeviceError) {
       return try offers(for: KernelRequest(node, in: graph, precision: precision)).first?.precision ?? .full
     } catch {
-      guard let body = body(of: node, in: graph) else { return .full }
+      guard let body = body(of: node, in: graph, precision: precision) else { return .full }
       let expanded = placed(body, of: node, in: graph)
       let answers = expanded.nodes.map { effectivePrecision(precision, of: $0, in: expanded) }
       return answers.contains(.low) ? .low : answers.contains(.high) ? .high : .full
@@ -61,7 +61,7 @@ extension KernelFamily {
         _ = try offers(for: KernelRequest(node, in: graph, precision: precision))
         return nil
       } catch {
-        return body(of: node, in: graph)
+        return body(of: node, in: graph, precision: precision)
       }
     }
   }
