@@ -47,6 +47,8 @@ import Testing
     graph.inputs = ids.filter { graph[$0].weight == nil }
     let output = graph.addValue(Value(name: "y", type: try op.infer(graph.types(ids))[0]))
     graph.nodes = [Node(name: "node", op: op, inputs: ids, outputs: [output], origins: [])]
+    // The reference computes activations by the body.
+    graph.nodes[0].body = try (op as? any DecomposableOperator)?.decomposition(graph.types(ids))
     graph.outputs = [output]
     return graph
   }

@@ -196,8 +196,8 @@ struct VulkanDeviceTests {
       trust.examine(graph, precision, on: card, against: ReferenceDevice(), blobs: NoBlobCache())
       #expect(trust.faults == [])
       let kinds = [
-        "convolution", "convolution output by output", "depthwise convolution", "binary", "reduce", "reduce by groups",
-        "reduce by groups in blocks", "copies", "blocks",
+        "convolution", "convolution by staged tiles", "convolution output by output", "depthwise convolution", "binary",
+        "reduce", "reduce by groups", "reduce by groups in blocks", "copies", "blocks",
       ]
       #expect(trust.examined == Set(kinds.map { $0 + other } + (precision == .low ? ["float16"] : [])))
     }

@@ -157,7 +157,7 @@ extension SelfTest {
       (Linear(epilogue: .bias), [.input([19, 544]), .weight([36, 544]), .weight([36])])),
     SelfTest(MatMul.self, (MatMul(), [.input([2, 9, 13]), .input([2, 13, 35])])),
     SelfTest(
-      Attention.self,
+      Attention.self, nodesUse: "dense",
       (
         Attention(
           batch: 1, heads: 2, queries: 9, keys: 21, width: 8, valueWidth: 8, scale: 0.5, query: [0, 0, 72, 8, 1],
@@ -302,7 +302,8 @@ extension SelfTest {
 
   private static let elements: [SelfTest] = [
     SelfTest(
-      name: Unary.name, operators: [Convolution.self, Linear.self, Unary.self], covers: takesUnary,
+      name: Unary.name, operators: [Convolution.self, Linear.self, NormalizedLinear.self, Unary.self],
+      covers: takesUnary,
       nodes: [Entry(op: Unary(.relu), operands: [.input(row)])]),
     SelfTest(
       Binary.self, where: { _, operands in operands[0].scalar.isFloatingPoint },
@@ -323,6 +324,7 @@ extension SelfTest {
     return switch op {
     case let op as Convolution: isLeft(op.epilogue.activation) || (op.window.rank > 2 && op.epilogue.activation != nil)
     case let op as Linear: isLeft(op.epilogue.activation)
+    case let op as NormalizedLinear: isLeft(op.epilogue.activation)
     default: operands[0].scalar.isFloatingPoint
     }
   }
