@@ -15,16 +15,20 @@ TITLES = {"squeezenet": "SqueezeNet 1.1", "mobilenet_v2": "MobileNetV2", "mobile
           "efficientnet_b0": "EfficientNet-B0", "resnet50": "ResNet-50", "densenet121": "DenseNet-121", "unet": "U-Net",
           "regnet_y": "RegNetY-400MF", "shufflenet_v2": "ShuffleNetV2", "convnext_tiny": "ConvNeXt-T",
           "vit_b16": "ViT-B/16", "detr_resnet50": "DETR-ResNet-50", "minilm": "MiniLM-L6",
-          "mobilenet_v2_int8": "MobileNetV2, 8-bit integers", "resnet50_int8": "ResNet-50, 8-bit integers"}
-FLOAT = [name for name in TITLES if not name.endswith("_int8")]
+          "mobilenet_v2_int8": "MobileNetV2, 8-bit integers", "resnet50_int8": "ResNet-50, 8-bit integers",
+          "minilm_int8": "MiniLM-L6, dynamic 8-bit integers", "gpt2_int4": "products of a token of GPT-2, 4-bit weights"}
+QUANTIZED = ("_int8", "_int4")
+FLOAT = [name for name in TITLES if not name.endswith(QUANTIZED)]
 SHARED = {"mobilenet_v2": "MobileNetV2_f32.onnx", "mobilenet_v2_int8": "MobileNetV2_int8_qdq.onnx"}
 SIZE = 224
 # Models with sizes of their own, and models of a fixed size with the reason.
 OWN_SIZE = {"detr_resnet50": 448}
 FIXED = {"vit_b16": "its positions are those of 224x224", "shufflenet_v2": "its reshapes are those of 224x224",
-         "detr_resnet50": "its positions are those of 448x448", "minilm": "it takes words, not images"}
+         "detr_resnet50": "its positions are those of 448x448", "minilm": "it takes words, not images", "minilm_int8": "it takes words, not images",
+         "gpt2_int4": "it takes a row, not images"}
 TOKENS = 128
-WORDS = {"minilm": 30522, "encoder": 8192}
+WORDS = {"minilm": 30522, "minilm_int8": 30522, "encoder": 8192}
+ROWS = {"gpt2_int4": 768}
 SEED = 1
 
 
@@ -43,7 +47,7 @@ class Case:
 
     @property
     def isQuantized(self):
-        return self.name.endswith("_int8")
+        return self.name.endswith(QUANTIZED)
 
     def obstacle(self):
         """The reason why the model cannot be run this way; None if it can."""
@@ -64,9 +68,11 @@ class Case:
         return (path if self.size == SIZE else models.resized(CACHE, path, self.size)), weights
 
     def arrays(self):
-        """Returns the inputs by name: images of uniform values in -1...1, words of a uniform choice of which the
+        """Returns the inputs by name: images and rows of uniform values in -1...1, words of a uniform choice of which the
         last item's last quarter is masked."""
         random = np.random.default_rng(SEED)
+        if self.name in ROWS:
+            return {"x": random.uniform(-1, 1, (self.batch, ROWS[self.name])).astype(np.float32)}
         if self.name not in WORDS:
             side = OWN_SIZE.get(self.name, self.size)
             return {"image": random.uniform(-1, 1, (self.batch, 3, side, side)).astype(np.float32)}

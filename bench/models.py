@@ -24,7 +24,8 @@ BUILDERS = {builder.__name__: builder for builder in (
     convolutional.mobilenet_v3, convolutional.densenet121, convolutional.unet, convolutional.regnet_y,
     convolutional.shufflenet_v2, convnext_model.convnext_tiny, transformer_models.vit_b16, transformer_models.minilm,
     transformer_models.encoder, transformer_models.matmuls, transformer_models.perceptron_float16,
-    decoder_models.gpt2_past, decoder_models.gpt2_shared, detr_model.detr_resnet50, quantized_models.resnet50_int8)}
+    decoder_models.gpt2_past, decoder_models.gpt2_shared, detr_model.detr_resnet50, quantized_models.resnet50_int8,
+    quantized_models.minilm_int8, quantized_models.gpt2_int4)}
 
 
 def saved(model, path):
