@@ -67,7 +67,7 @@ class Machine:
         with quiet.Window() as window:
             answer = json.loads(self.run(
                 "bench", "--workload", ROOT / "bench" / "workloads" / "rate.json", "--duration", seconds, "--in-flight", in_flight,
-                "--units", ",".join(CARDS), "--plan", plan, "--no-agreement", "--json"))
+                "--plan", plan, "--no-agreement", "--json"))
         configuration = answer["configurations"][0]
         shares = configuration["pipeline"].get("shares")
         if (shares is not None) != (plan.name == "both.json"):
