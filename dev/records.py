@@ -3,7 +3,7 @@
 
     dev/records.py                             fails if a record is too old
     dev/records.py begin                       prints the commit, or why the tree is not one
-    dev/records.py write CHECK COMMIT KEY=NUMBER…   replaces the record of a check
+    dev/records.py write CHECK COMMIT KEY=VALUE…   replaces the record of a check
 
 bench/results/checks.json names the commit, the date, the processor, the extent and the findings of each run.
 dev/fuzz.sh and dev/sanitize.sh write it.
@@ -92,7 +92,7 @@ def write(check, commit, *figures):
     records = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     records[check] = {
         "commit": commit, "date": datetime.date.today().isoformat(), "processor": processor(),
-        **{key: int(number or 0) for key, number in (figure.split("=") for figure in figures)}}
+        **{key: int(value or 0) if value.isdecimal() or not value else value for key, value in (figure.split("=") for figure in figures)}}
     path.write_text(json.dumps(records, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

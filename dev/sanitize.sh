@@ -2,9 +2,10 @@
 # Runs the tests under ThreadSanitizer, and under AddressSanitizer with UndefinedBehaviorSanitizer, in two separate
 # builds. The latter two may share a build or have separate ones; ThreadSanitizer cannot be combined with either.
 #
-#   dev/sanitize.sh [thread|address|undefined|address,undefined]… [-- OPTIONS OF swift test]
+#   dev/sanitize.sh [thread|address|undefined|address,undefined]… [--part I/N] [-- OPTIONS OF swift test]
 #
-# A run of all tests on an unchanged commit is recorded in bench/results/checks.json.
+# A run of all tests on an unchanged commit is recorded in bench/results/checks.json. With --part, the tests of the
+# second tier are those of one part of N, as in `make test-slow PART=I/N`, and the record names the part.
 #
 # Every process writes its sanitizer findings to a separate file, including processes that tests start and end. A
 # finding therefore counts whatever the process prints and however it ends.
@@ -12,7 +13,13 @@ set -euo pipefail
 export SWIFT_DETERMINISTIC_HASHING=1  # see Makefile
 cd "$(dirname "$0")/.."
 builds=()
-while [ $# -gt 0 ] && [ "$1" != -- ]; do builds+=("$1"); shift; done
+part=
+while [ $# -gt 0 ] && [ "$1" != -- ]; do
+  case $1 in
+    --part) part=${2:?--part needs I/N}; shift 2 ;;
+    *) builds+=("$1"); shift ;;
+  esac
+done
 [ $# -eq 0 ] || shift
 [ ${#builds[@]} -gt 0 ] || builds=(thread address,undefined)
 
@@ -40,6 +47,12 @@ set_options() {
   done
 }
 
+# Runs tests of the build; memory begins as in `make test`.
+run_tests() {
+  KELVIN_POISON_MEMORY=255 swift test -c release "${options[@]}" --scratch-path "$scratch" --disable-testable-imports \
+    --skip-build "$@" 2>&1 | tee -a "$log" | grep -E 'Test run|failed after|skipped' || true
+}
+
 isClean=1
 commit=
 [ $# -gt 0 ] || commit=$(dev/records.py begin) || true  # a part of the tests is not recorded
@@ -60,16 +73,23 @@ for build in "${builds[@]}"; do
   export TSAN_OPTIONS=$thread:log_path=$reports/report
   export UBSAN_OPTIONS=$undefined:log_path=$reports/report
   began=$SECONDS
-  # Both tiers of tests; memory begins as in `make test`.
-  KELVIN_SLOW_TESTS=1 KELVIN_POISON_MEMORY=255 swift test -c release "${options[@]}" --scratch-path "$scratch" --disable-testable-imports \
-    --skip-build "$@" 2>&1 | tee "$log" | grep -E 'Test run|failed after|skipped' || true
+  : > "$log"
+  runs=1
+  if [ -z "$part" ]; then
+    KELVIN_SLOW_TESTS=1 run_tests "$@"
+  else
+    runs=2
+    run_tests "$@"
+    KELVIN_SLOW_TESTS=1 run_tests --filter "$(dev/slow-tests.py --part "$part")" "$@"
+  fi
   echo "== $build: ran in $((SECONDS - began)) s"
   grep -rh SUMMARY "$reports" | sort | uniq -c || true
   [ -z "$commit" ] || dev/records.py write "$build" "$commit" \
-    tests="$(sed -nE 's/.*Test run with ([0-9]+) tests?.*/\1/p' "$log" | tail -1)" \
+    tests="$(sed -nE 's/.*Test run with ([0-9]+) tests?.*/\1/p' "$log" | awk '{ sum += $1 } END { print sum }')" \
+    ${part:+slow_part="$part"} \
     findings="$(grep -rhE "$finding" "$reports" | wc -l)" failed="$(grep -E '^.? ?Test .* failed after' "$log" | grep -vc 'Test run' || true)"
   if grep -rqE "$finding" "$reports" \
-      || ! grep -qE 'Test run with .* passed' "$log"; then
+      || [ "$(grep -cE 'Test run with .* passed' "$log")" -ne "$runs" ]; then
     echo "$build: not clean, see $log and $reports"
     isClean=0
   fi
