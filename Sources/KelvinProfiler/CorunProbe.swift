@@ -30,6 +30,10 @@ struct CorunProbe {
   }
 
   private static let fewestFactors = 3
+  /// The measurements after which a result that is certain enough, and one that is not, are taken as they are.
+  private static let (enoughFactors, mostFactors) = (9, 64)
+  /// The relative uncertainty from which a result is noisy.
+  private static let uncertain = 0.1
 
   /// - Returns: nil when cancelled before anything was measured.
   /// - Throws: the errors of a session.
@@ -47,7 +51,7 @@ struct CorunProbe {
     )
     let deadline = clock.now() + budget
     var factors: [Double] = []
-    while factors.count < Self.fewestFactors || (factors.count < 9 && clock.now() < deadline) {
+    while factors.count < Self.fewestFactors || (clock.now() < deadline && !Self.suffices(factors)) {
       if cancellation?.isCancelled == true { break }
       let alone = (try seconds(first, counts.0, cancellation), try seconds(second, counts.1, cancellation))
       let together = try both(first, counts.0, second, counts.1, cancellation)
@@ -57,7 +61,13 @@ struct CorunProbe {
     guard let statistics = try? LatencyStatistics(factors), statistics.median > 0 else { return nil }
     return CorunFactor(
       a: a.device.info.id, b: b.device.info.id, factor: statistics.median, samples: factors.count,
-      isNoisy: !(statistics.relativeUncertainty <= 0.1))
+      isNoisy: !(statistics.relativeUncertainty <= Self.uncertain))
+  }
+
+  private static func suffices(_ factors: [Double]) -> Bool {
+    factors.count >= mostFactors
+      || factors.count >= enoughFactors
+        && (try? LatencyStatistics(factors)).map { $0.relativeUncertainty <= uncertain } ?? false
   }
 
   private static func count(_ longest: Double, _ own: Double) -> Int {

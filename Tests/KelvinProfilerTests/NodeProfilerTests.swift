@@ -301,6 +301,17 @@ struct NodeProfilerTests {
     #expect(abs(pair.factor - 1) < 1e-6 && !pair.overlaps)
   }
 
+  @Test(arguments: [false, true]) func unsteadyPairIsMeasuredMoreOften(isUnsteady: Bool) throws {
+    let calls = Atomic(0)
+    let gpu = TimedDevice("gpu:0", kind: .integratedGPU, clock: clock) { _ in
+      let call = calls.wrappingAdd(1, ordering: .relaxed).newValue
+      return isUnsteady && call % 3 == 0 ? 5e-3 : 1e-4
+    }
+    let context = try chain(clock, devices: [TimedDevice("cpu", kind: .cpu, clock: clock) { _ in 1e-3 }, gpu])
+    let pair = try #require(try profile(context).profile.corun.first)
+    #expect(pair.samples > 9 ? isUnsteady : !isUnsteady, "\(pair)")
+  }
+
   @Test func lostDeviceDoesNotStopTheOthers() throws {
     let remaining = Mutex(9)
     let gpu = TimedDevice(
