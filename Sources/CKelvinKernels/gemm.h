@@ -18,9 +18,8 @@ enum {
 #include "gemm_pack.h"
 #endif
 #include "gemm_rows.h"
+#include "tile_unit.h"
 enum { gemm_panel = ck_gemm_rows, gemm_height = ck_gemm_rows, gemm_packed_width = ck_gemm_packed_width };
-CK_INLINE void tiles_begin(void) {}
-CK_INLINE void tiles_end(void) {}
 #endif
 
 /* Multiplies one chunk of rows by one chunk of columns of one batch. */

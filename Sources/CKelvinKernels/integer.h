@@ -5,6 +5,7 @@
 #include "integer_dynamic.h"
 #include "integer_gemm.h"
 #include "integer_pool.h"
+#include "integer_quantize.h"
 #if CK_INTEGER_GROUP == 4 && CK_LANES == 16
 #include "integer_blocked_window.h"
 #endif
@@ -20,8 +21,7 @@ const ck_integer_kernels CK_NAME(ck_integer_kernels) = {
   .binary = CK_NAME(ck_i8_binary),
   .range = CK_NAME(ck_i8_range),
   .quantize_rows = CK_NAME(ck_i8_quantize_rows),
-  .group = CK_INTEGER_GROUP,
-  .width = integer_width,
+  INTEGER_SHAPE,
   .depthwise_scratch = CK_NAME(ck_i8_depthwise_scratch),
 #if CK_INTEGER_GROUP == 4 && CK_LANES == 16
   .blocked_convolution = CK_NAME(ck_i8_blocked_convolution),

@@ -1,7 +1,7 @@
 /* Quantization of rows by their own range, on the way into panels. */
 #pragma once
 #include "integer_pack.h"
-#include "integer_quantize.h"
+#include "quantize_run.h"
 
 /* Vectors whose bounds are kept apart, because each comparison waits for the one before. */
 enum { range_parts = 4 };
@@ -69,12 +69,13 @@ static void CK_NAME(ck_i8_quantize_rows)(const void *args, size_t begin, size_t 
       *q->scale = p.scale;
       *q->zero = p.zero;
     }
-    size_t first = item * ck_integer_rows, lines = integer_min(ck_integer_rows, q->lines - first);
-    uint32_t *y = q->y + first * (groups + 1), *sums = y + groups * ck_integer_rows;
-    if (lines < ck_integer_rows) memset(y, 0, (groups + 1) * ck_integer_rows * sizeof *y);
+    size_t first = item * integer_panel, lines = integer_min(integer_panel, q->lines - first);
+    uint32_t *y = q->y + first * (groups + 1), *sums = y + groups * integer_panel;
+    if (lines < integer_panel || groups > integer_words(q->depth))
+      memset(y, 0, (groups + 1) * integer_panel * sizeof *y);
     for (size_t line = 0; line < lines; line++) {
       CK_NAME(ck_quantize_run_uint8_t)(q->x + (first + line) * q->depth, q->depth, p.scale, p.zero, scratch);
-      sums[line] = integer_pack_run(scratch, q->depth, false, true, ck_integer_rows, y + line);
+      sums[line] = integer_pack_run(scratch, q->depth, false, true, line, integer_panel, y);
     }
   }
 }

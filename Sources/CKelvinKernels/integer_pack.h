@@ -1,27 +1,49 @@
 /* Packs rows and columns of integer products into panels of words. */
 #pragma once
+#include "ck_tiles.h"
 #include "integer_simd.h"
 #include "window_span.h"
 
-enum { integer_width = ck_integer_vectors * CK_LANES };
+/* The rows of a panel, the columns of a panel, and the words that the depth is padded to. The rows of a panel for
+ * tiles are [words / 16][16 rows][16 words]. */
+#ifdef CK_TILES
+enum { integer_panel = ck_tile_rows, integer_width = ck_integer_vectors * ck_tile_words, integer_unit = ck_tile_words };
+#else
+enum { integer_panel = ck_integer_rows, integer_width = ck_integer_vectors * CK_LANES, integer_unit = 1 };
+#endif
 
-CK_INLINE size_t integer_groups(size_t depth) { return (depth + CK_INTEGER_GROUP - 1) / CK_INTEGER_GROUP; }
+/* Words of the depth, without padding. */
+CK_INLINE size_t integer_words(size_t depth) { return (depth + CK_INTEGER_GROUP - 1) / CK_INTEGER_GROUP; }
+CK_INLINE size_t integer_groups(size_t depth) {
+  return (integer_words(depth) + integer_unit - 1) / integer_unit * integer_unit;
+}
 
-/* Packs a line of contiguous elements; its words are `panel` apart. Returns the sum of the stored elements. */
-static uint32_t integer_pack_run(
-  const uint8_t *x, size_t depth, bool is_signed, bool is_unsigned, size_t panel, uint32_t *y) {
+/* The place of word `k` of a line in its panel. */
+CK_INLINE size_t integer_place(size_t line, size_t k, const size_t panel) {
+#ifdef CK_TILES
+  if (panel == ck_tile_rows)
+    return k / ck_tile_words * ck_tile_rows * ck_tile_words + line * ck_tile_words + k % ck_tile_words;
+#endif
+  return k * panel + line;
+}
+
+/* Packs a line of contiguous elements. Returns the sum of the stored elements. */
+CK_INLINE uint32_t integer_pack_run(
+  const uint8_t *x, size_t depth, bool is_signed, bool is_unsigned, size_t line, const size_t panel, uint32_t *y) {
   size_t k = 0;
 #if CK_INTEGER_GROUP == 4
   uint32_t flip = integer_shift(is_signed, is_unsigned) ? 0x80808080u : 0;
-  for (; k + 4 <= depth; k += 4, y += panel) {
+  for (; k + 4 <= depth; k += 4) {
     uint32_t word;
     memcpy(&word, x + k, sizeof word);
-    *y = word ^ flip;
+    y[integer_place(line, k / 4, panel)] = word ^ flip;
   }
 #else
-  for (; k + 2 <= depth; k += 2, y += panel) *y = integer_word(x + k, 1, 2, is_signed, is_unsigned);
+  for (; k + 2 <= depth; k += 2)
+    y[integer_place(line, k / 2, panel)] = integer_word(x + k, 1, 2, is_signed, is_unsigned);
 #endif
-  if (k < depth) *y = integer_word(x + k, 1, depth - k, is_signed, is_unsigned);
+  if (k < depth)
+    y[integer_place(line, k / CK_INTEGER_GROUP, panel)] = integer_word(x + k, 1, depth - k, is_signed, is_unsigned);
   int32_t sum = 0;
   if (is_signed)
     for (size_t i = 0; i < depth; i++) sum += (int8_t)x[i];
@@ -30,37 +52,36 @@ static uint32_t integer_pack_run(
   return (uint32_t)sum + (uint32_t)integer_shift(is_signed, is_unsigned) * (uint32_t)depth;
 }
 
-static void integer_pack_lines(const ck_integer_pack_args *p, size_t begin, size_t end, const size_t panel) {
+CK_INLINE void integer_pack_lines(const ck_integer_pack_args *p, size_t begin, size_t end, const size_t panel) {
   size_t panels = (p->lines + panel - 1) / panel, groups = integer_groups(p->depth);
   for (size_t item = begin; item < end; item++) {
     size_t first = item % panels * panel, lines = integer_min(panel, p->lines - first);
     const uint8_t *x = p->x + item / panels * p->x_step + first * p->line_stride;
     uint32_t *y = p->y + item / panels * p->y_step + first * (groups + 1);
     uint32_t *sums = y + groups * panel;
+    if (lines < panel || groups > integer_words(p->depth)) memset(y, 0, groups * panel * sizeof *y);
+    memset(sums, 0, panel * sizeof *sums);
     if (p->depth_stride == 1) {
-      if (lines < panel) memset(y, 0, (groups + 1) * panel * sizeof *y);
       for (size_t line = 0; line < lines; line++)
         sums[line] =
-          integer_pack_run(x + line * p->line_stride, p->depth, p->is_signed, p->is_unsigned, panel, y + line);
+          integer_pack_run(x + line * p->line_stride, p->depth, p->is_signed, p->is_unsigned, line, panel, y);
       continue;
     }
-    memset(sums, 0, panel * sizeof *sums);
-    for (size_t k = 0; k < p->depth; k += CK_INTEGER_GROUP, y += panel) {
+    for (size_t k = 0; k < p->depth; k += CK_INTEGER_GROUP) {
       size_t count = integer_min(CK_INTEGER_GROUP, p->depth - k);
       for (size_t line = 0; line < lines; line++) {
         const uint8_t *from = x + line * p->line_stride + k * p->depth_stride;
         uint32_t word = integer_word(from, p->depth_stride, count, p->is_signed, p->is_unsigned);
-        y[line] = word;
+        y[integer_place(line, k / CK_INTEGER_GROUP, panel)] = word;
         sums[line] += (uint32_t)integer_word_sum(word, p->is_unsigned);
       }
-      for (size_t line = lines; line < panel; line++) y[line] = 0;
     }
   }
 }
 
 static void CK_NAME(ck_i8_pack_rows)(const void *args, size_t begin, size_t end, void *scratch) {
   (void)scratch;
-  integer_pack_lines(args, begin, end, ck_integer_rows);
+  integer_pack_lines(args, begin, end, integer_panel);
 }
 
 static void CK_NAME(ck_i8_pack_columns)(const void *args, size_t begin, size_t end, void *scratch) {
@@ -71,15 +92,17 @@ static void CK_NAME(ck_i8_pack_columns)(const void *args, size_t begin, size_t e
 /* Interleaves `columns` elements, a multiple of CK_LANES, of CK_INTEGER_GROUP rows of which the first `count` exist. */
 CK_INLINE void integer_interleave(
   const uint8_t *const *rows, size_t count, size_t columns, bool is_signed, bool is_unsigned, uint32_t *to) {
-#if CK_INTEGER_GROUP == 4 && defined(CK_NEON)
+#if CK_INTEGER_GROUP == 4 && CK_LANES == 4
   uint32_t flip = integer_shift(is_signed, is_unsigned) ? 0x80808080u >> (8 * (4 - count)) : 0;
   size_t i = 0;
+#ifdef CK_NEON
   for (; i + 16 <= columns; i += 16, to += 16) {
     uint8x16x4_t x;
 #pragma clang loop unroll(full)
     for (size_t r = 0; r < 4; r++) x.val[r] = vld1q_u8(rows[r] + i) ^ vdupq_n_u8((uint8_t)(flip >> (8 * r)));
     vst4q_u8((uint8_t *)to, x);
   }
+#endif
   for (; i < columns; i += CK_LANES, to += CK_LANES) {
     vw words = (vw)flip;
 #pragma clang loop unroll(full)
@@ -170,12 +193,19 @@ static void integer_image_row(
   }
 }
 
-/* Packs columns `first` to `first + count` as [groups][columns] words, `columns` the count rounded up to vectors. */
+/* The words of a row of `count` columns that are packed while they are read: whole vectors, or whole tiles. */
+CK_INLINE size_t integer_row_of(size_t count) {
+  const size_t step = integer_unit > CK_LANES ? integer_unit : CK_LANES;
+  return (count + step - 1) / step * step;
+}
+
+/* Packs columns `first` to `first + count` as [groups][integer_row_of(count)] words. */
 static void integer_pack_panel(
   const ck_integer_gemm_args *g, const uint8_t *b, size_t first, size_t count, uint32_t *to) {
   const ck_integer_operand *o = &g->b_operand;
   bool is_unsigned = g->is_convolution;
-  size_t columns = (count + CK_LANES - 1) / CK_LANES * CK_LANES;
+  size_t columns = integer_row_of(count), words = integer_words(g->depth);
+  memset(to + words * columns, 0, (integer_groups(g->depth) - words) * columns * sizeof *to);
   if (g->kind == ck_columns_strided && g->b_column_stride != 1) {
     for (size_t k = 0; k < g->depth; k += CK_INTEGER_GROUP, to += columns) {
       size_t depth = integer_min(CK_INTEGER_GROUP, g->depth - k);

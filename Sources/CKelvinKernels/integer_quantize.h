@@ -1,6 +1,6 @@
 /* Conversions between real numbers and integers, and element-wise functions of quantized integers. */
 #pragma once
-#include "integer_simd.h"
+#include "quantize_run.h"
 #include <math.h>
 
 /* A chunk of elements that share a scale and a zero point or have neighbouring ones. */
@@ -17,16 +17,6 @@ static quantize_chunk quantize_chunk_of(const ck_quantize_args *q, size_t item) 
 }
 
 #define CK_QUANTIZE(type, low, high)                                                                                 \
-  /* Elements with one scale and zero point. */                                                                      \
-  CK_INLINE void CK_NAME(ck_quantize_run_##type)(const float *x, size_t count, float s, int32_t z, type *y) {        \
-    float lower = (float)(low - z), upper = (float)(high - z);                                                       \
-    for (size_t i = 0; i < count; i++) {                                                                             \
-      float r = x[i] / s, v = r > lower ? r : lower;                                                                 \
-      v = v < upper ? v : upper;                                                                                     \
-      union { float f; int32_t i; } rounded = {v + 0x1.8p23f};                                                       \
-      y[i] = r == r ? (type)(rounded.i - 0x4B400000 + z) : 0;                                                        \
-    }                                                                                                                \
-  }                                                                                                                  \
   static void CK_NAME(ck_quantize_##type)(const ck_quantize_args *q, quantize_chunk c) {                             \
     const float *x = (const float *)q->x + c.first, *scale = q->scale + c.parameter;                                 \
     const type *zero = (const type *)q->zero + c.parameter;                                                          \

@@ -33,7 +33,7 @@ CK_INLINE vw wdot_pairs(vw sum, vw a, vw b) {
 #if defined(CK_NEON)
   int16x8_t x = wpairs(a), y = wpairs(b);
   return (vw)vmlal_high_s16(vmlal_s16((int32x4_t)sum, vget_low_s16(x), vget_low_s16(y)), x, y);
-#elif CK_INTEGER_GROUP == 4
+#elif CK_INTEGER_GROUP == 4 && CK_LANES == 16
   return (vw)_mm512_dpwssd_epi32((__m512i)sum, (__m512i)a, (__m512i)b);
 #elif CK_LANES == 16
   return sum + (vw)_mm512_madd_epi16((__m512i)a, (__m512i)b);
@@ -60,8 +60,12 @@ CK_INLINE bool integer_stored_unsigned(bool is_unsigned) {
 CK_INLINE vw wdot(vw sum, vw unsigned_factor, vw signed_factor) {
 #if CK_INTEGER_GROUP == 4 && defined(CK_NEON)
   return (vw)vdotq_s32((int32x4_t)sum, (int8x16_t)unsigned_factor, (int8x16_t)signed_factor);
-#elif CK_INTEGER_GROUP == 4
+#elif CK_INTEGER_GROUP == 4 && CK_LANES == 16
   return (vw)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)unsigned_factor, (__m512i)signed_factor);
+#elif CK_INTEGER_GROUP == 4
+  for (uint32_t bit = 0; bit < 32; bit += 8)
+    sum += ((unsigned_factor >> bit) & 0xFF) * (vw)((vi)(signed_factor << (24 - bit)) >> 24);
+  return sum;
 #else
   return wdot_pairs(sum, unsigned_factor, signed_factor);
 #endif

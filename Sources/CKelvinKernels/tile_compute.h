@@ -5,7 +5,10 @@
 
 enum { tile_span = 2 };
 
-/* Words of two tiles side by side. */
+/* The elements of words: two numbers, or four integers. */
+enum { tile_of_numbers, tile_of_bytes };
+
+/* Words of two tiles side by side: numbers, or integers. */
 typedef struct {
   _Alignas(64) float sums[tile_span * ck_tile_rows][tile_span * ck_tile_words];
 } tile_block;
@@ -17,24 +20,26 @@ CK_INLINE void tile_start(const bool has_rows, const bool has_columns) {
   if (has_rows && has_columns) TILE_ZERO(3);
 }
 
+#define TILE_ADD(sum, a, b) (elements == tile_of_bytes ? TILE_MULTIPLY_BYTES(sum, a, b) : TILE_MULTIPLY(sum, a, b))
+
 /* Adds the products of a tile of 16 words. The second tiles of `a` and `b` are `a_step` and `b_step` words after the
  * first; rows of `b` are `b_row` words apart. */
 CK_INLINE void tile_add(
-  const float *a, size_t a_step, const float *b, size_t b_step, size_t b_row, const bool has_rows,
-  const bool has_columns) {
-  const size_t stride = ck_tile_words * sizeof *a;
+  const void *a, size_t a_step, const void *b, size_t b_step, size_t b_row, const bool has_rows, const bool has_columns,
+  const int elements) {
+  const size_t word = 4, stride = ck_tile_words * word;
   TILE_LOAD(4, a, stride);
-  TILE_LOAD(6, b, b_row * sizeof *b);
-  TILE_MULTIPLY(0, 4, 6);
+  TILE_LOAD(6, b, b_row * word);
+  TILE_ADD(0, 4, 6);
   if (has_columns) {
-    TILE_LOAD(7, b + b_step, b_row * sizeof *b);
-    TILE_MULTIPLY(1, 4, 7);
+    TILE_LOAD(7, (const char *)b + b_step * word, b_row * word);
+    TILE_ADD(1, 4, 7);
   }
   if (has_rows) {
-    TILE_LOAD(5, a + a_step, stride);
-    TILE_MULTIPLY(2, 5, 6);
+    TILE_LOAD(5, (const char *)a + a_step * word, stride);
+    TILE_ADD(2, 5, 6);
   }
-  if (has_rows && has_columns) TILE_MULTIPLY(3, 5, 7);
+  if (has_rows && has_columns) TILE_ADD(3, 5, 7);
 }
 
 CK_INLINE void tile_finish(const bool has_rows, const bool has_columns, tile_block *block) {
@@ -51,7 +56,8 @@ CK_INLINE void tile_sum(
   tile_start(has_rows, has_columns);
   for (size_t k = 0; k < t->depth; k += ck_tile_words)
     tile_add(
-      t->a + k * ck_tile_rows, step, t->b + k * ck_tile_words, step, ck_tile_words, has_rows, has_columns);
+      t->a + k * ck_tile_rows, step, t->b + k * ck_tile_words, step, ck_tile_words, has_rows, has_columns,
+      tile_of_numbers);
   tile_finish(has_rows, has_columns, block);
 }
 

@@ -27,7 +27,8 @@ CK_INLINE void tile_sum_taps(
     for (size_t ky = 0; ky < w->kernel_height; ky++)
       for (size_t kx = 0; kx < w->kernel_width; kx++, weights += ck_tile_words * columns) {
         const float *a = x + tile_band_tap(&t->band, w, ky, kx) * ck_tile_words;
-        tile_add(a, ck_tile_rows * ck_tile_words, weights, ck_tile_words, columns, has_rows, has_columns);
+        tile_add(
+          a, ck_tile_rows * ck_tile_words, weights, ck_tile_words, columns, has_rows, has_columns, tile_of_numbers);
       }
   tile_finish(has_rows, has_columns, block);
 }
@@ -84,6 +85,7 @@ static void CK_NAME(ck_f32_blocked_convolution)(const void *args, size_t begin, 
   size_t out_blocks = (c->out_channels + tile_block_channels - 1) / tile_block_channels;
   size_t pieces = (out_blocks + c->block_chunk - 1) / c->block_chunk, filled = SIZE_MAX;
   tile_task t = {.args = c, .groups = (c->in_channels + tile_depth - 1) / tile_depth};
+  tile_source source = {.window = w, .copies = c->copies};
   float *x = scratch;
   tiles_begin();
   for (size_t item = begin; item < end; item++) {
@@ -95,8 +97,9 @@ static void CK_NAME(ck_f32_blocked_convolution)(const void *args, size_t begin, 
     if (filled != item / pieces)
       for (size_t group = 0; group < t.groups; group++)
         tile_fill(
-          c, &t.band, c->x + (image * in_blocks * tile_block_channels + group * tile_depth) * area,
-          gemm_min(tile_depth, c->in_channels - group * tile_depth), first, x + group * t.plane);
+          &source, &t.band, c->x + (image * in_blocks * tile_block_channels + group * tile_depth) * area,
+          gemm_min(tile_depth, c->in_channels - group * tile_depth), first, (uint8_t *)(x + group * t.plane),
+          tile_of_numbers);
     filled = item / pieces;
     size_t pixels = c->copies ? (count - 1) * t.band.pitch + w->out_width : count;
     size_t last = gemm_min((piece + 1) * c->block_chunk, out_blocks);

@@ -73,3 +73,14 @@ void ck_emulate_tile_product(
 #endif
   multiply(sums, a, b);
 }
+
+void ck_emulate_integer_tile_product(
+  uint32_t sums[ck_tile_rows][ck_tile_words], const uint32_t a[ck_tile_rows][ck_tile_words],
+  const uint32_t b[ck_tile_words][ck_tile_words]) {
+  for (size_t row = 0; row < ck_tile_rows; row++)
+    for (size_t k = 0; k < ck_tile_words; k++)
+      for (size_t bit = 0; bit < 32; bit += 8) {
+        uint32_t x = a[row][k] >> bit & 0xFF;
+        for (size_t i = 0; i < ck_tile_words; i++) sums[row][i] += x * (uint32_t)(int8_t)(b[k][i] >> bit);
+      }
+}

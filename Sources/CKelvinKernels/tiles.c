@@ -6,23 +6,22 @@
 #include <unistd.h>
 #endif
 
-extern const ck_product_kernels ck_product_kernels__tiles;
+extern const ck_tile_kernels ck_tile_kernels__tiles;
 #if defined(__x86_64__)
-extern const ck_product_kernels ck_product_kernels__amx;
+extern const ck_tile_kernels ck_tile_kernels__amx;
 #endif
 
-const ck_product_kernels *ck_tile_products(bool emulated) {
-  if (emulated) return &ck_product_kernels__tiles;
+const ck_tile_kernels *ck_tiles(bool emulated) {
+  if (emulated) return &ck_tile_kernels__tiles;
 #if defined(__x86_64__)
-  return &ck_product_kernels__amx;
+  return &ck_tile_kernels__amx;
 #else
   return NULL;
 #endif
 }
 
-size_t ck_tile_band_words(const ck_window *w, bool copies, size_t in_channels, size_t count) {
+size_t ck_tile_band_words(const ck_window *w, bool copies, size_t groups, size_t count) {
   tile_band band = tile_band_of(w, copies, count);
-  size_t groups = (in_channels + 2 * ck_tile_words - 1) / (2 * ck_tile_words);
   /* The last tile of pixels may read beyond the last plane. */
   return (tile_band_pixels(&band) * groups + ck_tile_rows) * ck_tile_words;
 }
@@ -32,7 +31,8 @@ size_t ck_tile_band_words(const ck_window *w, bool copies, size_t in_channels, s
 static bool has_unit(void) {
   enum { bfloat16 = 1 << 22, tile = 1 << 24, int8 = 1 << 25, wanted = bfloat16 | tile | int8, xsave = 1 << 27 };
   unsigned a, b, c, d;
-  if (!__builtin_cpu_supports("avx512bf16") || !__builtin_cpu_supports("avx512bw")) return false;
+  if (!__builtin_cpu_supports("avx512bf16") || !__builtin_cpu_supports("avx512vnni")) return false;
+  if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw")) return false;
   if (!__builtin_cpu_supports("avx512dq") || !__builtin_cpu_supports("avx512vl")) return false;
   if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & xsave)) return false;
   if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || (d & wanted) != wanted) return false;

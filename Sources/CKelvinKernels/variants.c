@@ -79,6 +79,7 @@ void ck_pack_columns(
   }
 }
 
-size_t ck_integer_packed_count(size_t lines, size_t panel, size_t depth, size_t group) {
-  return (lines + panel - 1) / panel * panel * ((depth + group - 1) / group + 1);
+size_t ck_integer_packed_count(const ck_integer_kernels *kernels, size_t lines, size_t panel, size_t depth) {
+  size_t unit = kernels->unit;
+  return (lines + panel - 1) / panel * panel * ((depth + unit - 1) / unit * unit / kernels->group + 1);
 }

@@ -47,7 +47,7 @@ extension CPUVariant {
 
   /// The products of tiles, if the variant uses them and, with `measuresUnits`, if they are the fastest.
   var tileProducts: CPUProducts? {
-    guard sgemm == nil, let kernels = tiles?.kernels else { return nil }
+    guard sgemm == nil, let kernels = tiles?.kernels?.products else { return nil }
     let units = CPUUnits.measured
     guard !measuresUnits || units.speedup(of: "bfloat16 tiles") > max(1, units.speedup(of: "bfloat16")) else {
       return nil

@@ -4,21 +4,21 @@ import CKelvinKernels
 enum CPUTiles {
   case unit, emulation
 
-  var kernels: ck_product_kernels? {
+  var kernels: ck_tile_kernels? {
     switch self {
     case .unit: Self.checked.kernels
-    case .emulation: ck_tile_products(true)?.pointee
+    case .emulation: ck_tiles(true)?.pointee
     }
   }
 
   /// The kernels for this processor's unit if they may be used and compute the same bits as the emulation, otherwise the
   /// reason why not; neither if the processor has no such unit. The process asks for the unit here.
-  static let checked: (kernels: ck_product_kernels?, fault: String?) = {
+  static let checked: (kernels: ck_tile_kernels?, fault: String?) = {
     switch ck_request_tiles() {
     case ck_tiles_absent: return (nil, nil)
     case ck_tiles_refused: return (nil, "the operating system does not permit this process to use them")
     default:
-      guard let kernels = ck_tile_products(false)?.pointee else { return (nil, nil) }
+      guard let kernels = ck_tiles(false)?.pointee else { return (nil, nil) }
       let fault = TileCheck.fault(of: kernels)
       return (fault == nil ? kernels : nil, fault)
     }

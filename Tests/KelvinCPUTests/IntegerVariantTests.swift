@@ -31,10 +31,11 @@ import Testing
     graph.outputs = [output]
     let expected = try ReferenceDevice().run(graph, [x]).outputs[0]
     for (variant, name) in CPUDevice.variantNames.enumerated() {
-      for prefersBlocks in [false, true] {
-        let device = CPUDevice(variant: variant, prefersBlocks: prefersBlocks)
+      for (prefersBlocks, tiles) in [(false, false), (true, false), (false, true), (true, true)] {
+        let device = CPUDevice(variant: variant, prefersBlocks: prefersBlocks, emulatesTiles: tiles)
         let actual = try device.run(graph, [x], threads: threads).outputs[0]
-        #expect(actual.doubles == expected.doubles, "\(name) blocks \(prefersBlocks) \(place): \(graph)")
+        #expect(
+          actual.doubles == expected.doubles, "\(name) blocks \(prefersBlocks) tiles \(tiles) \(place): \(graph)")
       }
     }
   }
@@ -142,8 +143,11 @@ import Testing
     let (graph, inputs) = try oneNode(LinearInteger(epilogue: epilogue), x, weights: weights, inputs: residual)
     let expected = try ReferenceDevice().run(graph, inputs).outputs[0]
     for (variant, name) in CPUDevice.variantNames.enumerated() {
-      let actual = try CPUDevice(variant: variant).run(graph, inputs, threads: pick([1, 2, 3])).outputs[0]
-      #expect(actual.floats == expected.floats, "\(name), seed \(seed): \(graph)")
+      for tiles in [false, true] {
+        let device = CPUDevice(variant: variant, emulatesTiles: tiles)
+        let actual = try device.run(graph, inputs, threads: pick([1, 2, 3])).outputs[0]
+        #expect(actual.floats == expected.floats, "\(name), tiles \(tiles), seed \(seed): \(graph)")
+      }
     }
     guard !epilogue.isFused else { return }
     let evaluated = try ReferenceEvaluator().evaluate(graph.nodes[0].op, [x] + weights)[0]

@@ -11,7 +11,7 @@ import Testing
 
 /// Products of tiles, by the emulated unit on every processor.
 @Suite struct TileTests {
-  private static let emulated: ck_product_kernels? = ck_tile_products(true)?.pointee
+  private static let emulated: ck_tile_kernels? = ck_tiles(true)?.pointee
 
   private func node(_ op: any Operator, _ x: Shape, weights: Shape) throws -> (graph: Graph, inputs: [Tensor]) {
     var random = SeededGenerator(seed: 61)
@@ -29,15 +29,24 @@ import Testing
     ]
     for (name, member) in members {
       var changed = emulated
-      changed[keyPath: member] = { _, _, _, _ in }
+      changed.products[keyPath: member] = { _, _, _, _ in }
       #expect(TileCheck.fault(of: changed) != nil, "\(name)")
+    }
+    let integerMembers: [(String, WritableKeyPath<ck_integer_kernels, ck_run?>)] = [
+      ("pack_rows", \.pack_rows), ("pack_columns", \.pack_columns), ("gemm", \.gemm), ("range", \.range),
+      ("quantize_rows", \.quantize_rows), ("blocked_convolution", \.blocked_convolution),
+    ]
+    for (name, member) in integerMembers {
+      var changed = emulated
+      changed.integers[keyPath: member] = { _, _, _, _ in }
+      #expect(TileCheck.fault(of: changed) != nil, "integer \(name)")
     }
   }
 
   @Test func oneOtherBitIsDetected() throws {
     var changed = try #require(Self.emulated)
-    changed.gemm = { arguments, begin, end, scratch in
-      ck_tile_products(true)?.pointee.gemm?(arguments, begin, end, scratch)
+    changed.products.gemm = { arguments, begin, end, scratch in
+      ck_tiles(true)?.pointee.products.gemm?(arguments, begin, end, scratch)
       guard let product = arguments?.assumingMemoryBound(to: ck_gemm_args.self).pointee else { return }
       product.c[product.columns + 1] = product.c[product.columns + 1].nextUp
     }
@@ -51,7 +60,17 @@ import Testing
     #expect((device.productFault == nil) == (support != ck_tiles_refused))
     #expect(device.productRates.contains { $0.operands == "bfloat16 tiles" } == (support == ck_tiles_usable))
     guard support == ck_tiles_usable else { return }
-    #expect(TileCheck.fault(of: try #require(ck_tile_products(false)).pointee) == nil)
+    #expect(TileCheck.fault(of: try #require(ck_tiles(false)).pointee) == nil)
+  }
+
+  @Test func oneOtherIntegerIsDetected() throws {
+    var changed = try #require(Self.emulated)
+    changed.integers.gemm = { arguments, begin, end, scratch in
+      ck_tiles(true)?.pointee.integers.gemm?(arguments, begin, end, scratch)
+      guard let product = arguments?.assumingMemoryBound(to: ck_integer_gemm_args.self).pointee else { return }
+      product.c?.assumingMemoryBound(to: UInt32.self)[product.columns + 1] ^= 1
+    }
+    #expect(TileCheck.fault(of: changed)?.contains("integer product: element 42") == true)
   }
 
   @Test(arguments: CPUDevice.variantNames.indices)

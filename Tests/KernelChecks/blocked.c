@@ -145,7 +145,7 @@ static void blocked_convolution_of(const ck_kernels *k, const ck_product_kernels
   size_t scratch = a.copies ? ck_blocked_band_elements(&w, words, a.band)
     : type == ck_operands_bfloat16 ? words * a.band
                                    : 0;
-  if (is_tiled) scratch = ck_tile_band_words(&w, a.copies, in, a.band);
+  if (is_tiled) scratch = ck_tile_band_words(&w, a.copies, parts(in, 2 * ck_tile_words), a.band);
   run_all(
     own->blocked_convolution, &a, c.images * parts(extent, a.band) * parts(blocks, a.block_chunk),
     scratch * sizeof(float));

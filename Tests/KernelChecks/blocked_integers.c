@@ -17,8 +17,9 @@ static uint32_t term(
   return (uint32_t)((operand_value(x, at) - operand_zero(x, 0)) * factor);
 }
 
-void check_integer_blocked_convolution(const ck_kernels *kernels) {
-  bool is_pointwise = one_in(3), is_planar = one_in(4);
+static void integer_blocked_convolution_of(
+  const ck_kernels *kernels, const ck_integer_kernels *own, bool is_tiled) {
+  bool is_pointwise = one_in(3), is_planar = !is_tiled && one_in(4);
   ck_window w = random_window(false);
   if (is_pointwise) {
     w.kernel_height = w.kernel_width = w.stride_y = w.stride_x = w.dilation_y = w.dilation_x = 1;
@@ -26,17 +27,18 @@ void check_integer_blocked_convolution(const ck_kernels *kernels) {
     w.out_height = w.height;
     w.out_width = w.width;
   }
-  size_t lanes = kernels->lanes, size = is_planar ? 4 : lanes, images = between(1, 2), taps = taps_of(&w);
-  size_t in = is_planar ? between(1, 4) : between(1, 3 * lanes), out = between(1, 4 * lanes), blocks = parts(out, lanes);
+  size_t lanes = is_tiled ? ck_tile_words : kernels->lanes, images = between(1, 2), taps = taps_of(&w);
+  size_t size = is_planar ? 4 : is_tiled ? 4 * ck_tile_words : lanes, unit = is_tiled ? ck_tile_words : 1;
+  size_t in = is_planar ? between(1, 4) : between(1, (is_tiled ? 9 : 3) * lanes), out = between(1, 4 * lanes), blocks = parts(out, lanes);
   size_t out_area = out_area_of(&w), x_lanes = is_planar ? 1 : lanes;
   ck_integer_blocked_args a = {.in_channels = in, .out_channels = out, .window = w, .is_planar = is_planar};
   a.x = random_operand(images * parts(in, x_lanes) * x_lanes * area_of(&w), 1);
   a.weights = random_operand(out * in * taps, out);
-  a.copies = !is_pointwise || a.x.is_signed || is_planar;
+  a.copies = !is_pointwise || is_planar || (a.x.is_signed && !is_tiled);
   a.output = random_requantization(out, in * taps, true);
   a.y = memory(images * blocks * lanes * out_area);
-  uint32_t *packed = memory(4 * ck_integer_blocked_count(out, in, taps, size, lanes));
-  ck_pack_integer_blocked(a.weights.data, a.weights.is_signed, out, in, taps, size, lanes, packed);
+  uint32_t *packed = memory(4 * ck_integer_blocked_count(out, in, taps, size, unit, lanes));
+  ck_pack_integer_blocked(a.weights.data, a.weights.is_signed, out, in, taps, size, unit, lanes, packed);
   a.packed = packed;
   size_t *offsets = memory(taps * sizeof *offsets);
   memset(offsets, 0, taps * sizeof *offsets);
@@ -46,9 +48,10 @@ void check_integer_blocked_convolution(const ck_kernels *kernels) {
   a.band = between(1, extent);
   a.block_chunk = one_in(2) ? blocks : 2 * between(1, 2);
   describe_window(&w, is_planar ? "planes: in, out, signed" : "in, out, signed", in, out, a.x.is_signed);
-  size_t scratch = a.copies ? ck_blocked_band_elements(&w, is_planar ? 4 : parts(in, lanes) * lanes, a.band) : 0;
-  run_all(
-    kernels->integer->blocked_convolution, &a, images * parts(extent, a.band) * parts(blocks, a.block_chunk), scratch);
+  size_t scratch = is_tiled ? 4 * ck_tile_band_words(&w, a.copies, parts(in, size), a.band)
+    : a.copies              ? ck_blocked_band_elements(&w, is_planar ? 4 : parts(in, lanes) * lanes, a.band)
+                            : 0;
+  run_all(own->blocked_convolution, &a, images * parts(extent, a.band) * parts(blocks, a.block_chunk), scratch);
   for (size_t i = 0; i < images * out * out_area; i++) {
     size_t image = i / out_area / out, channel = i / out_area % out, at;
     uint32_t sum = 0;
@@ -62,6 +65,8 @@ void check_integer_blocked_convolution(const ck_kernels *kernels) {
     expect_requantized(&a.output, channel, to, sum, a.y);
   }
 }
+
+INTEGER_CHECKS(integer_blocked_convolution)
 
 void check_integer_blocked_depthwise(const ck_kernels *kernels) {
   ck_window w = random_window(false);

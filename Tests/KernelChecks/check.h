@@ -74,10 +74,19 @@ typedef void (*check)(const ck_kernels *kernels);
 #define PRODUCT_CHECKS(kernel)                                                                                       \
   PRODUCT_CHECK(kernel, kernel, k->products[ck_operands_float32], ck_operands_float32)                              \
   PRODUCT_CHECK(kernel, bfloat_##kernel, k->products[ck_operands_bfloat16], ck_operands_bfloat16)                   \
-  PRODUCT_CHECK(kernel, tile_##kernel, ck_tile_products(false), ck_operands_tiles)                                  \
-  PRODUCT_CHECK(kernel, emulated_tile_##kernel, ck_tile_products(true), ck_operands_tiles)
+  PRODUCT_CHECK(kernel, tile_##kernel, &ck_tiles(false)->products, ck_operands_tiles)                               \
+  PRODUCT_CHECK(kernel, emulated_tile_##kernel, &ck_tiles(true)->products, ck_operands_tiles)
 #define PRODUCT_CHECK(kernel, name, products, type) \
   void check_##name(const ck_kernels *k) { kernel##_of(k, products, type); }
+/* Defines the checks of an integer kernel for vectors and for tiles; `kernel##_of` takes the kernels. */
+#define INTEGER_CHECKS(kernel)                                                                       \
+  void check_##kernel(const ck_kernels *k) { kernel##_of(k, k->integer, false); }                    \
+  void check_tile_##kernel(const ck_kernels *k) { kernel##_of(k, &ck_tiles(false)->integers, true); } \
+  void check_emulated_tile_##kernel(const ck_kernels *k) { kernel##_of(k, &ck_tiles(true)->integers, true); }
+#define INTEGER_DECLARATIONS(kernel)                   \
+  void check_##kernel(const ck_kernels *k);            \
+  void check_tile_##kernel(const ck_kernels *k);       \
+  void check_emulated_tile_##kernel(const ck_kernels *k);
 #define PRODUCT_DECLARATIONS(kernel)                                                            \
   void check_##kernel(const ck_kernels *k);                                                     \
   void check_bfloat_##kernel(const ck_kernels *k);                                              \
@@ -115,15 +124,16 @@ void check_blocked_pool(const ck_kernels *k);
 void check_winograd(const ck_kernels *k);
 void check_bfloat_winograd(const ck_kernels *k);
 void check_tile_emulation(const ck_kernels *k);
-void check_integer_gemm(const ck_kernels *k);
+void check_integer_tile_emulation(const ck_kernels *k);
+INTEGER_DECLARATIONS(integer_gemm)
 void check_range(const ck_kernels *k);
-void check_quantize_rows(const ck_kernels *k);
+INTEGER_DECLARATIONS(quantize_rows)
 void check_integer_depthwise(const ck_kernels *k);
 void check_integer_pool(const ck_kernels *k);
 void check_quantize(const ck_kernels *k);
 void check_dequantize(const ck_kernels *k);
 void check_integer_binary(const ck_kernels *k);
-void check_integer_blocked_convolution(const ck_kernels *k);
+INTEGER_DECLARATIONS(integer_blocked_convolution)
 void check_integer_blocked_depthwise(const ck_kernels *k);
 void check_integer_blocked_pool(const ck_kernels *k);
 void check_copy(const ck_kernels *k);

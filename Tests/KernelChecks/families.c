@@ -9,8 +9,7 @@ struct family {
   /* The offset of its kernel in the table. */
   size_t offset;
   enum {
-    of_all, of_integers, products_of_float32, products_of_bfloat16, products_of_tiles, products_of_emulated_tiles,
-    of_none,
+    of_all, of_integers, products_of_float32, products_of_bfloat16, of_tiles, of_emulated_tiles, of_none,
   } table;
   /* A kernel that is in no table. */
   ck_run kernel;
@@ -18,13 +17,18 @@ struct family {
 
 #define REAL(kernel, cases) {#kernel, check_##kernel, cases, offsetof(ck_kernels, kernel), of_all, NULL}
 #define INTEGER(name, kernel, cases) {#name, check_##name, cases, offsetof(ck_integer_kernels, kernel), of_integers, NULL}
+#define TILE(table, name, kernel, cases) {#name, check_##name, cases, offsetof(ck_tile_kernels, kernel), table, NULL}
+#define INTEGER_PRODUCT(name, kernel, cases)                                     \
+  INTEGER(name, kernel, cases),                                                  \
+  TILE(of_tiles, tile_##name, integers.kernel, cases),                           \
+  TILE(of_emulated_tiles, emulated_tile_##name, integers.kernel, cases)
 #define PRODUCT_OF(type, name, kernel, cases) \
   {#name, check_##name, cases, offsetof(ck_product_kernels, kernel), type, NULL}
 #define PRODUCT(kernel, cases)                                                    \
   PRODUCT_OF(products_of_float32, kernel, kernel, cases),                         \
   PRODUCT_OF(products_of_bfloat16, bfloat_##kernel, kernel, cases),               \
-  PRODUCT_OF(products_of_tiles, tile_##kernel, kernel, cases),                    \
-  PRODUCT_OF(products_of_emulated_tiles, emulated_tile_##kernel, kernel, cases)
+  TILE(of_tiles, tile_##kernel, products.kernel, cases),                          \
+  TILE(of_emulated_tiles, emulated_tile_##kernel, products.kernel, cases)
 #define PLAIN(kernel, cases) {#kernel, check_##kernel, cases, 0, of_none, ck_##kernel##_run}
 /* For checks of plain functions, which are the same for every instruction set. */
 static void idle(const void *args, size_t begin, size_t end, void *scratch) {
@@ -62,18 +66,19 @@ static const struct family families[] = {
   REAL(blocked_pool, 20),
   PRODUCT_OF(products_of_float32, winograd, winograd, 20),
   PRODUCT_OF(products_of_bfloat16, bfloat_winograd, winograd, 20),
-  INTEGER(integer_gemm, gemm, 80),
+  INTEGER_PRODUCT(integer_gemm, gemm, 80),
   INTEGER(range, range, 30),
-  INTEGER(quantize_rows, quantize_rows, 40),
+  INTEGER_PRODUCT(quantize_rows, quantize_rows, 40),
   INTEGER(integer_depthwise, depthwise, 50),
   INTEGER(integer_pool, pool, 20),
   INTEGER(quantize, quantize, 30),
   INTEGER(dequantize, dequantize, 30),
   INTEGER(integer_binary, binary, 30),
-  INTEGER(integer_blocked_convolution, blocked_convolution, 60),
+  INTEGER_PRODUCT(integer_blocked_convolution, blocked_convolution, 60),
   INTEGER(integer_blocked_depthwise, blocked_depthwise, 50),
   INTEGER(integer_blocked_pool, blocked_pool, 20),
   {"tile_emulation", check_tile_emulation, 40, 0, of_none, idle},
+  {"integer_tile_emulation", check_integer_tile_emulation, 10, 0, of_none, idle},
   PLAIN(copy, 100),
   PLAIN(arg_reduce, 40),
   PLAIN(gather, 40),
@@ -88,8 +93,8 @@ static ck_run kernel_of(const struct family *f, const ck_kernels *k) {
   const void *tables[] = {
     [of_all] = k, [of_integers] = k->integer, [products_of_float32] = k->products[ck_operands_float32],
     [products_of_bfloat16] = k->products[ck_operands_bfloat16],
-    [products_of_tiles] = ck_request_tiles() == ck_tiles_usable ? ck_tile_products(false) : NULL,
-    [products_of_emulated_tiles] = ck_tile_products(true)};
+    [of_tiles] = ck_request_tiles() == ck_tiles_usable ? ck_tiles(false) : NULL,
+    [of_emulated_tiles] = ck_tiles(true)};
   if (!tables[f->table]) return NULL;
   ck_run run;
   memcpy(&run, (const char *)tables[f->table] + f->offset, sizeof run);

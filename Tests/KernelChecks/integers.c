@@ -9,11 +9,11 @@ typedef struct {
   size_t a_row, a_column, a_step;
 } product;
 
-static product random_product(const ck_kernels *k) {
+static product random_product(const ck_kernels *k, const ck_integer_kernels *own, bool is_tiled) {
   product p = {.args = {.rows = random_size(), .columns = random_size(), .depth = random_size(), .batches = between(1, 2)}};
   ck_integer_gemm_args *g = &p.args;
   g->a_period = between(1, g->batches);
-  g->is_convolution = one_in(2);
+  g->is_convolution = !is_tiled && one_in(2);
   g->kind = g->is_convolution ? PICK(ck_columns_of_image, ck_columns_strided) : PICK(ck_columns_strided, ck_columns_packed);
   bool turns_a = one_in(2), turns_b = one_in(3);
   if (g->kind == ck_columns_of_image) {
@@ -32,8 +32,8 @@ static product random_product(const ck_kernels *k) {
   p.a_step = g->rows * g->depth;
   g->a_operand = random_operand(g->a_period * p.a_step, g->is_convolution ? g->a_period * g->rows : 1);
   g->b_operand = random_operand(g->batches * g->b_step, g->is_convolution ? 1 : g->columns);
-  g->row_chunk = ck_integer_rows * between(1, 4);
-  g->column_chunk = k->integer->width * between(1, 2);
+  g->row_chunk = own->height * between(1, 4);
+  g->column_chunk = own->width * between(1, 2);
   g->c_step = g->rows * g->columns;
   g->output = random_requantization(g->is_convolution ? g->a_period * g->rows : g->columns, g->depth, false);
   if (!g->is_convolution && one_in(3)) {
@@ -74,18 +74,18 @@ static int32_t column_element(const product *p, size_t b, size_t k, size_t colum
 
 static void pack(product *p, const ck_integer_kernels *k) {
   ck_integer_gemm_args *g = &p->args;
-  size_t step = ck_integer_packed_count(g->rows, ck_integer_rows, g->depth, k->group);
+  size_t step = ck_integer_packed_count(k, g->rows, k->rows, g->depth);
   ck_integer_pack_args a = {
     .x = g->a_operand.data, .y = memory(g->a_period * step * 4), .is_signed = g->a_operand.is_signed,
     .is_unsigned = !g->is_convolution, .lines = g->rows, .depth = g->depth, .line_stride = p->a_row,
     .depth_stride = p->a_column, .x_step = p->a_step, .y_step = step};
-  run_all(k->pack_rows, &a, g->a_period * parts(g->rows, ck_integer_rows), 0);
+  run_all(k->pack_rows, &a, g->a_period * parts(g->rows, k->rows), 0);
   g->a = a.y;
   g->a_step = step;
 }
 
 static const uint32_t *packed_columns(const ck_integer_gemm_args *g, const ck_integer_kernels *k, size_t *step) {
-  *step = ck_integer_packed_count(g->columns, k->width, g->depth, k->group);
+  *step = ck_integer_packed_count(k, g->columns, k->width, g->depth);
   ck_integer_pack_args b = {
     .x = g->b_operand.data, .y = memory(g->batches * *step * 4), .is_signed = g->b_operand.is_signed,
     .is_unsigned = g->is_convolution, .lines = g->columns, .depth = g->depth, .line_stride = g->b_column_stride,
@@ -94,14 +94,13 @@ static const uint32_t *packed_columns(const ck_integer_gemm_args *g, const ck_in
   return b.y;
 }
 
-void check_integer_gemm(const ck_kernels *kernels) {
-  const ck_integer_kernels *k = kernels->integer;
-  product p = random_product(kernels);
+static void integer_gemm_of(const ck_kernels *kernels, const ck_integer_kernels *k, bool is_tiled) {
+  product p = random_product(kernels, k, is_tiled);
   ck_integer_gemm_args *g = &p.args, given = *g;
   pack(&p, k);
   if (g->kind == ck_columns_packed) g->b_packed = packed_columns(&given, k, &g->b_step);
   size_t items = g->batches * parts(g->rows, g->row_chunk) * parts(g->columns, g->column_chunk);
-  run_all(k->gemm, g, items, 4 * k->width * parts(g->depth, k->group));
+  run_all(k->gemm, g, items, 4 * k->width * parts(g->depth, k->unit) * (k->unit / k->group));
   g->b_step = given.b_step;
   for (size_t i = 0; i < g->batches * g->c_step; i++) {
     size_t batch = i / g->c_step, row = i % g->c_step / g->columns, column = i % g->columns;
@@ -122,6 +121,8 @@ void check_integer_gemm(const ck_kernels *kernels) {
     }
   }
 }
+
+INTEGER_CHECKS(integer_gemm)
 
 /* Numbers that are now and then all alike, of one sign or not finite. */
 static float *random_numbers(size_t count) {
@@ -155,10 +156,10 @@ void check_range(const ck_kernels *kernels) {
 }
 
 /* Quantized rows are the packed rows of the integers that ONNX defines. */
-void check_quantize_rows(const ck_kernels *kernels) {
-  const ck_integer_kernels *k = kernels->integer;
+static void quantize_rows_of(const ck_kernels *kernels, const ck_integer_kernels *k, bool is_tiled) {
+  (void)is_tiled;
   size_t lines = random_size(), depth = random_size(), count = lines * depth, chunks = parts(count, ck_map_chunk);
-  size_t words = ck_integer_packed_count(lines, ck_integer_rows, depth, k->group);
+  size_t words = ck_integer_packed_count(k, lines, k->rows, depth);
   const float *x = random_numbers(count);
   float *bounds = unset(2 * chunks), *scale = unset(1);
   describe("%zu x %zu", lines, depth);
@@ -167,7 +168,7 @@ void check_quantize_rows(const ck_kernels *kernels) {
   ck_quantize_rows_args q = {
     .x = x, .y = memory(4 * words), .lines = lines, .depth = depth, .bounds = bounds, .chunks = chunks, .scale = scale,
     .zero = zero};
-  run_all(k->quantize_rows, &q, parts(lines, ck_integer_rows), depth);
+  run_all(k->quantize_rows, &q, parts(lines, k->rows), depth);
   float least = 0, most = 0;
   bool is_number = true;
   for (size_t i = 0; i < count; i++) {
@@ -186,9 +187,11 @@ void check_quantize_rows(const ck_kernels *kernels) {
   ck_integer_pack_args packing = {
     .x = bytes, .y = memory(4 * words), .is_unsigned = true, .lines = lines, .depth = depth, .line_stride = depth,
     .depth_stride = 1};
-  run_all(k->pack_rows, &packing, parts(lines, ck_integer_rows), 0);
+  run_all(k->pack_rows, &packing, parts(lines, k->rows), 0);
   for (size_t i = 0; i < words; i++) expect_integer(i, packing.y[i], q.y[i]);
 }
+
+INTEGER_CHECKS(quantize_rows)
 
 void check_integer_depthwise(const ck_kernels *kernels) {
   ck_window w = random_window_in_bands(false);

@@ -120,3 +120,27 @@ void check_tile_emulation(const ck_kernels *k) {
       if (!isnan(sums[i][j]) || !isnan(expected[i][j]))
         expect_integer(i * ck_tile_words + j, bits_of(expected[i][j]), bits_of(sums[i][j]));
 }
+
+void check_integer_tile_emulation(const ck_kernels *k) {
+  (void)k;
+  uint32_t a[ck_tile_rows][ck_tile_words], b[ck_tile_words][ck_tile_words];
+  uint32_t sums[ck_tile_rows][ck_tile_words], expected[ck_tile_rows][ck_tile_words];
+  describe("words of four integers");
+  for (size_t i = 0; i < ck_tile_rows; i++)
+    for (size_t j = 0; j < ck_tile_words; j++) {
+      a[i][j] = one_in(8) ? UINT32_MAX : (uint32_t)draw();
+      b[i][j] = one_in(8) ? 0x80808080 : (uint32_t)draw();
+      sums[i][j] = (uint32_t)draw();
+    }
+  for (size_t i = 0; i < ck_tile_rows; i++)
+    for (size_t j = 0; j < ck_tile_words; j++) {
+      int64_t sum = sums[i][j];
+      for (size_t depth = 0; depth < 4 * ck_tile_words; depth++)
+        sum += (int64_t)((const uint8_t *)a[i])[depth] * ((const int8_t *)&b[depth / 4][j])[depth % 4];
+      expected[i][j] = (uint32_t)sum;
+    }
+  ck_emulate_integer_tile_product(sums, a, b);
+  for (size_t i = 0; i < ck_tile_rows; i++)
+    for (size_t j = 0; j < ck_tile_words; j++)
+      expect_integer(i * ck_tile_words + j, expected[i][j], sums[i][j]);
+}

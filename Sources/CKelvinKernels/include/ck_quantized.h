@@ -51,7 +51,7 @@ typedef struct {
   size_t b_row_stride, b_column_stride;
   ck_window window;
   bool is_convolution;
-  /* Multiples of ck_integer_rows and of the panel's width. */
+  /* Multiples of the kernels' height and of the panel's width. */
   size_t row_chunk, column_chunk;
   ck_requantization output;
   /* For results of ck_float32, which have no convolutions. */
@@ -59,8 +59,9 @@ typedef struct {
 } ck_integer_gemm_args;
 
 /* Packs rows or columns of a strided matrix. Items are (batch, panel). A panel is [groups][lines] words and one sum
- * for each line, padded with zeros; a word holds the group's elements along the depth. `is_unsigned` is the storage
- * of the elements; the other factor has the opposite storage. */
+ * for each line, padded with zeros; a word holds the group's elements along the depth. Rows for tiles are
+ * [groups / 16][16 rows][16]. `is_unsigned` is the storage of the elements; the other factor has the opposite
+ * storage. */
 typedef struct {
   const uint8_t *x;
   uint32_t *y;
@@ -106,7 +107,7 @@ typedef struct {
 /* A convolution of 8-bit tensors whose channels are in blocks of `lanes`: [images, blocks, area, lanes]. Items are
  * (image, band, piece of output blocks), the last fastest. Zero points of the weights are by channel; `weights.data` is
  * not read.
- * Scratch, if it copies: the bytes of ck_blocked_band_elements of the band. */
+ * Scratch, if it copies: the bytes of ck_blocked_band_elements of the band; for tiles, ck_tile_band_words. */
 typedef struct {
   ck_integer_operand x, weights;
   /* In the layout of ck_pack_integer_blocked. */
@@ -116,7 +117,7 @@ typedef struct {
   ck_window window;
   /* Whether `x` is dense: [images, channels, area], of at most 4 channels. */
   bool is_planar;
-  /* As in ck_blocked_convolution_args. Required if `x` is signed or planar. */
+  /* As in ck_blocked_convolution_args. Required if `x` is signed or planar, except for tiles. */
   bool copies;
   const size_t *taps;
   size_t band, block_chunk;
@@ -141,13 +142,14 @@ typedef struct {
 
 /* Writes `w`, [out_channels][in_channels][taps], for pairs of output blocks: words of four signed channels,
  * [pair][input block][tap][word][2 * lanes], and a sum for each output channel, padded with zeros. The last pair may
- * have one block. An input block has `width` channels. */
+ * have one block. An input block has `width` channels, and its words are padded to a multiple of `unit`. */
 void ck_pack_integer_blocked(
-  const uint8_t *w, bool is_signed, size_t out_channels, size_t in_channels, size_t taps, size_t width, size_t lanes,
-  uint32_t *packed);
+  const uint8_t *w, bool is_signed, size_t out_channels, size_t in_channels, size_t taps, size_t width, size_t unit,
+  size_t lanes, uint32_t *packed);
 
 /* The number of words that ck_pack_integer_blocked writes. */
-size_t ck_integer_blocked_count(size_t out_channels, size_t in_channels, size_t taps, size_t width, size_t lanes);
+size_t ck_integer_blocked_count(
+  size_t out_channels, size_t in_channels, size_t taps, size_t width, size_t unit, size_t lanes);
 
 /* Writes `w`, [channels][height][width], in words of four signed rows of a column: [block][column][ceil(height /
  * 4)][lanes], and a sum for each channel, padded with zeros. */
@@ -195,14 +197,14 @@ typedef struct ck_integer_kernels {
   ck_run gemm, pack_rows, pack_columns, depthwise, pool, quantize, dequantize, binary, range, quantize_rows;
   /* Null if words do not have four elements or vectors do not have sixteen lanes. */
   ck_run blocked_convolution, blocked_depthwise, blocked_pool;
-  /* Elements along the depth in a word. */
-  size_t group;
-  /* Columns of a panel. */
-  size_t width;
+  /* Elements along the depth in a word, and the multiple to which the depth of panels is padded. */
+  size_t group, unit;
+  /* Rows of a panel, rows that are computed together, and columns of a panel. */
+  size_t rows, height, width;
   size_t (*depthwise_scratch)(const ck_window *window);
   /* Bytes of scratch. */
   size_t (*blocked_depthwise_scratch)(const ck_window *window);
 } ck_integer_kernels;
 
 /* The number of words of packed rows or columns, `lines` of them in panels of `panel`. */
-size_t ck_integer_packed_count(size_t lines, size_t panel, size_t depth, size_t group);
+size_t ck_integer_packed_count(const ck_integer_kernels *kernels, size_t lines, size_t panel, size_t depth);

@@ -1,19 +1,24 @@
 package import CKelvinKernels
 
 /// Compares kernels that multiply tiles with the same kernels by the emulated unit, bit by bit. Matrices and images have
-/// parts of tiles at every edge, and sums have two parts along the depth.
+/// parts of tiles at every edge, and sums of numbers have two parts along the depth.
 package enum TileCheck {
   /// Returns the first result that differs, and the difference; nil if all agree.
-  package static func fault(of kernels: ck_product_kernels) -> String? {
-    guard let emulated = ck_tile_products(true)?.pointee else { return nil }
-    let computations = [("product", product), ("convolution", convolution)]
+  package static func fault(of kernels: ck_tile_kernels) -> String? {
+    guard let emulated = ck_tiles(true)?.pointee else { return nil }
     for numbers in Numbers.allCases {
-      for (name, compute) in computations {
-        let results = zip(compute(numbers, kernels), compute(numbers, emulated))
+      for (name, compute) in [("product", product), ("convolution", convolution)] {
+        let results = zip(compute(numbers, kernels.products), compute(numbers, emulated.products))
         for (index, (got, wanted)) in results.enumerated()
         where got.bitPattern != wanted.bitPattern && !(got.isNaN && wanted.isNaN) {
           return "\(name) of \(numbers) numbers: element \(index) is \(got), not \(wanted)"
         }
+      }
+    }
+    for (name, compute) in [("integer product", integerProduct), ("integer convolution", integerConvolution)] {
+      let results = zip(compute(kernels.integers), compute(emulated.integers))
+      for (index, (got, wanted)) in results.enumerated() where got != wanted {
+        return "\(name): element \(index) is \(got), not \(wanted)"
       }
     }
     return nil
@@ -81,15 +86,92 @@ package enum TileCheck {
     )
     arguments.y = memory.floats(outBlocks * side * side * lanes)
     (arguments.in_channels, arguments.out_channels) = (channels, filters)
-    arguments.window = ck_window(
-      height: side, width: side, kernel_height: 3, kernel_width: 3, stride_y: 1, stride_x: 1, dilation_y: 1,
-      dilation_x: 1, before_y: 1, before_x: 1, out_height: side, out_width: side, slices: .one)
+    arguments.window = window(side)
     (arguments.copies, arguments.band, arguments.block_chunk) = (true, side, outBlocks)
     (arguments.y_pixel, arguments.y_row, arguments.y_block) = (lanes, side * lanes, side * side * lanes)
     (arguments.epilogue.lower, arguments.epilogue.upper) = (0, 6)
-    let scratch = memory.floats(ck_tile_band_words(&arguments.window, true, channels, side))
+    let groups = parts(channels, of: 2 * lanes)
+    let scratch = memory.floats(ck_tile_band_words(&arguments.window, true, groups, side))
     kernels.blocked_convolution?(&arguments, 0, 1, scratch)
     return Array(UnsafeBufferPointer(start: arguments.y, count: outBlocks * side * side * lanes))
+  }
+
+  private static func window(_ side: Int) -> ck_window {
+    ck_window(
+      height: side, width: side, kernel_height: 3, kernel_width: 3, stride_y: 1, stride_x: 1, dilation_y: 1,
+      dilation_x: 1, before_y: 1, before_x: 1, out_height: side, out_width: side, slices: .one)
+  }
+
+  /// Returns the sums of a product of bytes, and the numbers of a product of quantized rows.
+  private static func integerProduct(by kernels: ck_integer_kernels) -> [UInt32] {
+    let (rows, columns, depth) = (35, 41, 70)
+    let memory = Memory(.ordinary)
+    var packing = ck_integer_pack_args()
+    let columnWords = memory.words(kernels.packedColumns(columns, depth: depth))
+    (packing.x, packing.y, packing.is_signed) = (memory.bytes(columns * depth), columnWords, true)
+    (packing.lines, packing.depth, packing.line_stride, packing.depth_stride) = (columns, depth, depth, 1)
+    kernels.pack_columns(&packing, 0, parts(columns, of: kernels.width), nil)
+
+    let panels = parts(rows, of: kernels.rows)
+    let (rowWords, quantizedWords) = (
+      memory.words(kernels.packedRows(rows, depth: depth)), memory.words(kernels.packedRows(rows, depth: depth))
+    )
+    (packing.x, packing.y, packing.is_signed) = (memory.bytes(rows * depth), rowWords, false)
+    (packing.lines, packing.is_unsigned) = (rows, true)
+    kernels.pack_rows(&packing, 0, panels, nil)
+    let (x, bounds, scale) = (memory.operands(rows * depth), memory.floats(2), memory.floats(1))
+    var range = ck_range_args(x: x, bounds: bounds, count: rows * depth)
+    kernels.range(&range, 0, 1, nil)
+    let zero = UnsafeMutablePointer(mutating: memory.bytes(1))
+    var quantization = ck_quantize_rows_args(
+      x: x, y: quantizedWords, lines: rows, depth: depth, bounds: bounds, chunks: 1, scale: scale, zero: zero)
+    kernels.quantize_rows(&quantization, 0, panels, memory.floats(depth))
+
+    var arguments = ck_integer_gemm_args()
+    (arguments.rows, arguments.columns, arguments.depth, arguments.batches) = (rows, columns, depth, 1)
+    (arguments.b_packed, arguments.kind, arguments.a_period) = (UnsafePointer(columnWords), ck_columns_packed, 1)
+    (arguments.row_chunk, arguments.column_chunk) = (2 * kernels.height, kernels.width)
+    arguments.a_operand.zero = UnsafePointer(zero)
+    (arguments.b_operand.is_signed, arguments.b_operand.zero) = (true, memory.bytes(columns))
+    arguments.b_operand.zero_step = 1
+    (arguments.epilogue.lower, arguments.epilogue.upper) = (-.infinity, .infinity)
+    return [(rowWords, ck_int32), (quantizedWords, ck_float32)].flatMap { words, type in
+      let result = memory.words(rows * columns)
+      (arguments.a, arguments.c, arguments.output.type) = (UnsafePointer(words), UnsafeMutableRawPointer(result), type)
+      if type == ck_float32 {
+        (arguments.output.scale, arguments.output.factor) = (UnsafePointer(scale), UnsafePointer(scale))
+      }
+      kernels.gemm(&arguments, 0, 1, nil)
+      return Array(UnsafeBufferPointer(start: result, count: rows * columns))
+    }
+  }
+
+  private static func integerConvolution(by kernels: ck_integer_kernels) -> [UInt32] {
+    let (channels, filters, lanes, side) = (83, 19, Int(ck_tile_words), 6)
+    let (blocks, outBlocks) = (parts(channels, of: lanes), parts(filters, of: lanes))
+    let memory = Memory(.ordinary)
+    let unit = kernels.unit / kernels.group
+    let packed = memory.words(ck_integer_blocked_count(filters, channels, 9, kernels.unit, unit, lanes))
+    ck_pack_integer_blocked(
+      memory.bytes(filters * channels * 9), true, filters, channels, 9, kernels.unit, unit, lanes, packed)
+
+    var arguments = ck_integer_blocked_args()
+    (arguments.x.data, arguments.x.zero) = (memory.bytes(blocks * side * side * lanes), memory.bytes(1))
+    (arguments.weights.is_signed, arguments.weights.zero) = (true, memory.bytes(filters))
+    arguments.weights.zero_step = 1
+    let result = memory.words(outBlocks * side * side * lanes / 4)
+    (arguments.packed, arguments.y) = (UnsafePointer(packed), UnsafeMutableRawPointer(result))
+    (arguments.in_channels, arguments.out_channels, arguments.window) = (channels, filters, window(side))
+    (arguments.copies, arguments.band, arguments.block_chunk) = (true, side, outBlocks)
+    arguments.output.type = ck_uint8
+    let scale = memory.floats(1)
+    scale.pointee = 1e-4
+    (arguments.output.scale, arguments.output.zero) = (UnsafePointer(scale), memory.bytes(1))
+    arguments.output.upper = 255
+    let groups = parts(channels, of: kernels.unit)
+    let scratch = memory.floats(ck_tile_band_words(&arguments.window, true, groups, side))
+    kernels.blocked_convolution(&arguments, 0, 1, scratch)
+    return Array(UnsafeBufferPointer(start: result, count: outBlocks * side * side * lanes / 4))
   }
 
   /// Memory that lives as long as the object, and random operands in it.
@@ -116,6 +198,20 @@ package enum TileCheck {
       let block = floats(count)
       for index in 0..<count { block[index] = numbers.next(&random) }
       return block
+    }
+
+    /// Returns zeros, which kernels overwrite.
+    func words(_ count: Int) -> UnsafeMutablePointer<UInt32> {
+      UnsafeMutableRawPointer(floats(count)).assumingMemoryBound(to: UInt32.self)
+    }
+
+    func bytes(_ count: Int) -> UnsafePointer<UInt8> {
+      let words = words(parts(count, of: 4))
+      for index in 0..<parts(count, of: 4) {
+        random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        words[index] = UInt32(random >> 32)
+      }
+      return UnsafePointer(UnsafeMutableRawPointer(words).assumingMemoryBound(to: UInt8.self))
     }
   }
 }

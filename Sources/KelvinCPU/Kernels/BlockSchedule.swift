@@ -14,15 +14,16 @@ struct BlockSchedule {
   ///   - converts: whether a band is converted in scratch, even if nothing is copied.
   ///   - pixelByteCount: bytes of all channels of an input position.
   ///   - run: output blocks that are packed together.
-  ///   - channels: the channels of an input position if products are of tiles, whose bands have their own layout.
+  ///   - groups: the groups of channels of an input position if products are of tiles, whose bands have their own
+  ///     layout.
   init(
     _ window: ck_window, copies: Bool, converts: Bool = false, pixelByteCount: Int, blocks: Int, run: Int, images: Int,
-    threads: Int, tiledChannels channels: Int? = nil
+    threads: Int, tiledGroups groups: Int? = nil
   ) {
     var window = window
     let extent = max(1, copies ? window.out_height : window.out_height * window.out_width)
     func byteCount(_ band: Int) -> Int {
-      if let channels { return 4 * ck_tile_band_words(&window, copies, channels, band) }
+      if let groups { return 4 * ck_tile_band_words(&window, copies, groups, band) }
       return pixelByteCount * (copies ? ck_blocked_band_elements(&window, 1, band) : band)
     }
     let least = min(extent, copies ? Self.leastRows : Self.leastPositions)

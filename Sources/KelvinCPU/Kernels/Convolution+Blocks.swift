@@ -45,7 +45,7 @@ extension Convolution {
       window, copies: arguments.copies, converts: products.type != ck_operands_float32,
       pixelByteCount: 4 * (isPlanar ? products.words(x[1]) : parts(x[1], of: lanes) * products.words(lanes)),
       blocks: blocks.blocks, run: groups == 1 ? 2 : arguments.group_blocks, images: x[0], threads: context.threads,
-      tiledChannels: products.type == ck_operands_tiles ? x[1] : nil)
+      tiledGroups: products.type == ck_operands_tiles ? parts(x[1], of: 2 * Int(ck_tile_words)) : nil)
     arguments.band = schedule.band
     arguments.block_chunk = schedule.blockChunk
     arguments.y_pixel = lanes

@@ -36,14 +36,19 @@ extension ConvolutionInteger {
   ) throws(DeviceError) -> CPUKernel {
     let (x, weights) = (context.inputs[0].shape, context.inputs[1].shape)
     let blocks = BlockedShape(context.outputs[0].shape, lanes: context.variant.kernels.lanes)
-    let width = isPlanar ? Self.planes : blocks.lanes
+    let vectors = context.integers
+    let kernels = isPlanar ? vectors : context.integers(rows: window.outputCount, depth: x[1])
+    let isTiled = kernels.unit > vectors.unit
+    let width = isPlanar ? Self.planes : isTiled ? kernels.unit : blocks.lanes
     let requantization = CPURequantization(requantization, from: 4, context)
-    let copies = isPlanar || !context.isPointwise(self.window) || context.inputs[0].scalar == .int8
+    let copies =
+      isPlanar || !context.isPointwise(self.window) || !isTiled && context.inputs[0].scalar == .int8
+    let groups = parts(x[1], of: width)
     let schedule = BlockSchedule(
-      window, copies: copies, pixelByteCount: parts(x[1], of: width) * width, blocks: blocks.blocks, run: 2,
-      images: x[0], threads: context.threads)
+      window, copies: copies, converts: isTiled, pixelByteCount: groups * width, blocks: blocks.blocks, run: 2,
+      images: x[0], threads: context.threads, tiledGroups: isTiled ? groups : nil)
     try context.checkScratch(schedule.threadByteCount)
-    let run = context.integers.blocked_convolution
+    let run = kernels.blocked_convolution
     var kernel = CPUKernel { operands, list in
       let arguments = ck_integer_blocked_args(
         x: ck_integer_operand(operands, 0, zero: 2, context),
@@ -54,17 +59,17 @@ extension ConvolutionInteger {
       list.add(run, arguments, items: schedule.items, cost: 1 << 20)
     }
     kernel.threadByteCount = schedule.threadByteCount
-    let (taps, lanes) = (self.window.count, blocks.lanes)
+    let (taps, lanes, unit) = (self.window.count, blocks.lanes, kernels.unit / kernels.group)
     let isSigned = context.inputs[1].scalar == .int8
     kernel.packs = [
       CPUPack(
-        inputs: [1], layout: "blocks-i8-\(lanes)" + (isPlanar ? "-planes" : ""),
-        byteCount: 4 * ck_integer_blocked_count(weights[0], weights[1], taps, width, lanes),
+        inputs: [1], layout: "blocks-i8-\(lanes)" + (isPlanar ? "-planes" : isTiled ? "-tiles" : ""),
+        byteCount: 4 * ck_integer_blocked_count(weights[0], weights[1], taps, width, unit, lanes),
         content: .elements { target, tensors in
           tensors[0].withUnsafeBytes { source in
             ck_pack_integer_blocked(
-              source.bindMemory(to: UInt8.self).baseAddress, isSigned, weights[0], weights[1], taps, width, lanes,
-              target.bindMemory(to: UInt32.self).baseAddress)
+              source.bindMemory(to: UInt8.self).baseAddress, isSigned, weights[0], weights[1], taps, width, unit,
+              lanes, target.bindMemory(to: UInt32.self).baseAddress)
           }
         })
     ]

@@ -30,7 +30,7 @@ private func product(_ op: ConvolutionInteger, _ context: CPUContext, _ window: 
   let kernels = context.integers
   let rows = weights[0] / op.groups
   let depth = weights[1] * op.window.count
-  let packedCount = ck_integer_packed_count(rows, Int(ck_integer_rows), depth, kernels.group)
+  let packedCount = kernels.packedRows(rows, depth: depth)
   let requantization = CPURequantization(op.requantization, from: 4, context)
 
   var packing = ck_integer_pack_args()
@@ -41,7 +41,7 @@ private func product(_ op: ConvolutionInteger, _ context: CPUContext, _ window: 
   packing.depth_stride = 1
   packing.x_step = rows * depth
   packing.y_step = packedCount
-  let panels = op.groups * parts(rows, of: Int(ck_integer_rows))
+  let panels = op.groups * parts(rows, of: kernels.rows)
 
   var arguments = ck_integer_gemm_args()
   arguments.rows = rows
@@ -58,7 +58,7 @@ private func product(_ op: ConvolutionInteger, _ context: CPUContext, _ window: 
   arguments.window = window
   arguments.is_convolution = true
   let schedule = IntegerSchedule(
-    rows: rows, columns: arguments.columns, depth: depth, batches: arguments.batches, context)
+    rows: rows, columns: arguments.columns, depth: depth, batches: arguments.batches, threads: context.threads, kernels)
   arguments.row_chunk = schedule.rowChunk
   arguments.column_chunk = schedule.columnChunk
   let isConstant = context.isConstant(1)
@@ -70,7 +70,7 @@ private func product(_ op: ConvolutionInteger, _ context: CPUContext, _ window: 
       packing.x = operands.bytes(1)
       packing.y = operands.temporaries[0].assumingMemoryBound(to: UInt32.self)
       arguments.a = UnsafePointer(packing.y)
-      list.add(kernels.pack_rows, packing, items: panels, cost: depth * Int(ck_integer_rows))
+      list.add(kernels.pack_rows, packing, items: panels, cost: depth * kernels.rows)
     }
     arguments.a_operand = ck_integer_operand(operands, 1, zero: 3, context)
     arguments.b_operand = ck_integer_operand(operands, 0, zero: 2, context)
@@ -86,7 +86,7 @@ private func product(_ op: ConvolutionInteger, _ context: CPUContext, _ window: 
   kernel.packs = [
     CPUPack(
       inputs: [1],
-      layout: "gemm-i8-\(kernels.group)-\(ck_integer_rows)" + (op.groups == 1 ? "" : "-groups-\(op.groups)"),
+      layout: "gemm-i8-\(kernels.group)-\(kernels.rows)" + (op.groups == 1 ? "" : "-groups-\(op.groups)"),
       byteCount: 4 * packedCount * op.groups,
       content: .elements { [packing] target, weights in
         weights[0].withUnsafeBytes { source in

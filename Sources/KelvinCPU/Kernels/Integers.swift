@@ -5,10 +5,41 @@ import KelvinGraph
 extension CPUContext {
   /// The integer kernels of the instruction set.
   var integers: ck_integer_kernels { variant.integers }
+
+  /// Returns the fastest kernels for integer products of this many rows and this depth: those of tiles, if they are
+  /// measured to be faster although parts of tiles are padding, or those of the instruction set.
+  func integers(rows: Int, depth: Int) -> ck_integer_kernels {
+    func filled(_ count: Int, of size: Int) -> Double { Double(count) / Double(max(1, parts(count, of: size) * size)) }
+    let share = filled(rows, of: Int(ck_tile_rows)) * filled(depth, of: 4 * Int(ck_tile_words))
+    return variant.tiledIntegers(share: share) ?? integers
+  }
 }
 
 extension CPUVariant {
   var integers: ck_integer_kernels { kernels.integer.pointee }
+
+  /// The integer kernels of tiles, if the variant uses them and, with `measuresUnits`, if they are the fastest when only
+  /// `share` of the elements of a tile are not padding. Their results are those of other kernels, bit for bit.
+  func tiledIntegers(share: Double) -> ck_integer_kernels? {
+    guard let kernels = tiles?.kernels?.integers else { return nil }
+    let units = CPUUnits.measured
+    guard !measuresUnits || share * units.speedup(of: "int8 tiles") > max(1, units.speedup(of: "int8")) else {
+      return nil
+    }
+    return kernels
+  }
+}
+
+extension ck_integer_kernels {
+  /// Returns the words of packed rows.
+  func packedRows(_ rows: Int, depth: Int) -> Int {
+    withUnsafePointer(to: self) { ck_integer_packed_count($0, rows, self.rows, depth) }
+  }
+
+  /// Returns the words of packed columns.
+  func packedColumns(_ columns: Int, depth: Int) -> Int {
+    withUnsafePointer(to: self) { ck_integer_packed_count($0, columns, width, depth) }
+  }
 }
 
 extension CPUOperands {
@@ -63,19 +94,22 @@ struct IntegerSchedule {
   /// Bytes of scratch that a thread needs for one packed panel of columns.
   let threadByteCount: Int
 
-  init(rows: Int, columns: Int, depth: Int, batches: Int, _ context: CPUContext) {
-    let kernels = context.integers
-    let height = Int(ck_integer_rows)
+  init(rows: Int, columns: Int, depth: Int, batches: Int, threads: Int, _ kernels: ck_integer_kernels) {
+    let height = kernels.height
     let panels = max(1, parts(columns, of: kernels.width))
-    let wanted = context.threads > 1 ? parts(Self.itemsPerThread * context.threads, of: max(batches, 1)) : 1
+    let wanted = threads > 1 ? parts(Self.itemsPerThread * threads, of: max(batches, 1)) : 1
     let panelsPerChunk = max(1, panels / wanted)
     let rowPieces = min(parts(wanted, of: panels), max(1, rows / Self.smallestRowChunk))
-    rowChunk = parts(parts(max(rows, 1), of: rowPieces), of: height) * height
+    let rowChunk = parts(parts(max(rows, 1), of: rowPieces), of: height) * height
+    // Tiles multiply faster than rows come from memory, so those of a piece stay in the second-level cache.
+    let rowLimit = max(1, Self.rowByteLimit / (max(depth, 1) * height)) * height
+    self.rowChunk = height > Int(ck_integer_rows) ? min(rowChunk, rowLimit) : rowChunk
     columnChunk = panelsPerChunk * kernels.width
-    items = rows == 0 || columns == 0 ? 0 : batches * parts(rows, of: rowChunk) * parts(columns, of: columnChunk)
-    threadByteCount = 4 * kernels.width * parts(max(depth, 1), of: kernels.group)
+    items = rows == 0 || columns == 0 ? 0 : batches * parts(rows, of: self.rowChunk) * parts(columns, of: columnChunk)
+    threadByteCount = kernels.width * parts(max(depth, 1), of: kernels.unit) * kernels.unit * 4 / kernels.group
   }
 
   private static let itemsPerThread = 4
   private static let smallestRowChunk = 48
+  private static let rowByteLimit = 1 << 20
 }

@@ -13,10 +13,10 @@ extension KernelTable<CPUContext, CPUKernel> {
 
 /// Returns a product that finds the range of x, then quantizes the rows of x while it packs them.
 private func linearInteger(_ op: LinearInteger, _ context: CPUContext) -> CPUKernel {
-  let kernels = context.integers
   let (columns, depth) = (context.inputs[1].shape[0], context.inputs[1].shape[1])
   let count = context.inputs[0].count
   let rows = context.outputs[0].shape.dimensions.dropLast().reduce(1, *)
+  let kernels = context.integers(rows: rows, depth: depth)
   let chunks = parts(count, of: Int(ck_map_chunk))
   let epilogue = CPUEpilogue(op.epilogue, from: LinearInteger.ownInputs, context.variant)
 
@@ -25,7 +25,8 @@ private func linearInteger(_ op: LinearInteger, _ context: CPUContext) -> CPUKer
   quantization.depth = depth
   quantization.chunks = chunks
 
-  let schedule = IntegerSchedule(rows: rows, columns: columns, depth: depth, batches: 1, context)
+  let schedule = IntegerSchedule(
+    rows: rows, columns: columns, depth: depth, batches: 1, threads: context.threads, kernels)
   var arguments = ck_integer_gemm_args()
   arguments.rows = rows
   arguments.columns = columns
@@ -52,8 +53,7 @@ private func linearInteger(_ op: LinearInteger, _ context: CPUContext) -> CPUKer
     quantization.scale = scale
     quantization.zero = zero
     list.add(
-      kernels.quantize_rows, quantization, items: parts(rows, of: Int(ck_integer_rows)),
-      cost: 2 * depth * Int(ck_integer_rows))
+      kernels.quantize_rows, quantization, items: parts(rows, of: kernels.rows), cost: 2 * depth * kernels.rows)
     arguments.a = UnsafePointer(words)
     arguments.b_packed = operands.words(0)
     arguments.a_operand.zero = UnsafePointer(zero)
@@ -65,9 +65,9 @@ private func linearInteger(_ op: LinearInteger, _ context: CPUContext) -> CPUKer
     list.add(kernels.gemm, arguments, items: schedule.items, cost: 1 << 20)
   }
   kernel.temporaries = [
-    4 * ck_integer_packed_count(rows, Int(ck_integer_rows), depth, kernels.group), 8 * max(chunks, 1), 4, 1,
+    4 * kernels.packedRows(rows, depth: depth), 8 * max(chunks, 1), 4, 1,
   ]
   kernel.threadByteCount = max(schedule.threadByteCount, depth)
-  kernel.packs = [.integerColumns(of: 1, columns: columns, depth: depth, areRows: true, context)]
+  kernel.packs = [.integerColumns(of: 1, columns: columns, depth: depth, areRows: true, context, kernels)]
   return kernel
 }

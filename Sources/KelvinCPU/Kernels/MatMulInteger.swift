@@ -12,7 +12,6 @@ extension KernelTable<CPUContext, CPUKernel> {
 /// it is read.
 private func matmulInteger(_ op: MatMulInteger, _ context: CPUContext) -> CPUKernel {
   let (x, y, z) = (context.inputs[0].shape, context.inputs[1].shape, context.outputs[0].shape)
-  let kernels = context.integers
   let (columns, depth) = (z[z.rank - 1], op.depth(context.inputs))
   let isPacked = context.isConstant(1) && y.rank == 2
   // With one matrix y, the batch axes of x are more rows.
@@ -21,7 +20,8 @@ private func matmulInteger(_ op: MatMulInteger, _ context: CPUContext) -> CPUKer
   let yBatch = isPacked ? Shape([]) : Shape(Array(y.dimensions.dropLast(2)))
   let rows = isPacked ? z.dimensions.dropLast().reduce(1, *) : z[z.rank - 2]
   let requantization = CPURequantization(op.requantization, from: 4, context)
-  let packedCount = ck_integer_packed_count(rows, Int(ck_integer_rows), depth, kernels.group)
+  let kernels = context.integers(rows: rows, depth: depth)
+  let packedCount = kernels.packedRows(rows, depth: depth)
 
   var packing = ck_integer_pack_args()
   packing.is_signed = context.inputs[0].scalar == .int8
@@ -45,7 +45,8 @@ private func matmulInteger(_ op: MatMulInteger, _ context: CPUContext) -> CPUKer
   arguments.kind = isPacked ? ck_columns_packed : ck_columns_strided
   arguments.b_row_stride = op.transposesY ? 1 : columns
   arguments.b_column_stride = op.transposesY ? depth : 1
-  let schedule = IntegerSchedule(rows: rows, columns: columns, depth: depth, batches: batch.count, context)
+  let schedule = IntegerSchedule(
+    rows: rows, columns: columns, depth: depth, batches: batch.count, threads: context.threads, kernels)
   arguments.row_chunk = schedule.rowChunk
   arguments.column_chunk = schedule.columnChunk
   var kernel = CPUKernel { [packing, arguments] operands, list in
@@ -53,8 +54,7 @@ private func matmulInteger(_ op: MatMulInteger, _ context: CPUContext) -> CPUKer
     packing.x = operands.bytes(0)
     packing.y = operands.temporaries[0].assumingMemoryBound(to: UInt32.self)
     list.add(
-      kernels.pack_rows, packing, items: xBatch.count * parts(rows, of: Int(ck_integer_rows)),
-      cost: depth * Int(ck_integer_rows))
+      kernels.pack_rows, packing, items: xBatch.count * parts(rows, of: kernels.rows), cost: depth * kernels.rows)
     arguments.a = UnsafePointer(packing.y)
     if isPacked { arguments.b_packed = operands.words(0) }
     arguments.a_operand = ck_integer_operand(operands, 0, zero: 2, context)
@@ -68,7 +68,7 @@ private func matmulInteger(_ op: MatMulInteger, _ context: CPUContext) -> CPUKer
   kernel.temporaries = [4 * packedCount * xBatch.count]
   kernel.threadByteCount = schedule.threadByteCount
   guard isPacked else { return kernel }
-  kernel.packs = [.integerColumns(of: 1, columns: columns, depth: depth, areRows: op.transposesY, context)]
+  kernel.packs = [.integerColumns(of: 1, columns: columns, depth: depth, areRows: op.transposesY, context, kernels)]
   return kernel
 }
 
@@ -77,18 +77,22 @@ extension CPUPack {
   ///
   /// - Parameter areRows: whether the columns are the rows of the matrix.
   static func integerColumns(
-    of input: Int, columns: Int, depth: Int, areRows: Bool, _ context: CPUContext
+    of input: Int, columns: Int, depth: Int, areRows: Bool, _ context: CPUContext,
+    _ kernels: ck_integer_kernels
   ) -> CPUPack {
-    let kernels = context.integers
     var packing = ck_integer_pack_args()
     packing.is_signed = context.inputs[input].scalar == .int8
     packing.lines = columns
     packing.depth = depth
     packing.line_stride = areRows ? depth : 1
     packing.depth_stride = areRows ? 1 : columns
+    // The panels of vectors and of tiles are the same, except for padding of the depth.
+    let padding = parts(depth, of: kernels.unit) * kernels.unit - parts(depth, of: kernels.group) * kernels.group
     return CPUPack(
-      inputs: [input], layout: "gemm-i8-\(kernels.group)-k\(kernels.width)" + (areRows ? "-transposed" : ""),
-      byteCount: 4 * ck_integer_packed_count(columns, kernels.width, depth, kernels.group),
+      inputs: [input],
+      layout: "gemm-i8-\(kernels.group)-k\(kernels.width)" + (padding > 0 ? "-padded" : "")
+        + (areRows ? "-transposed" : ""),
+      byteCount: 4 * kernels.packedColumns(columns, depth: depth),
       content: .elements { [packing] target, weights in
         weights[0].withUnsafeBytes { source in
           var packing = packing
