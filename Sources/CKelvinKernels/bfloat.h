@@ -1,7 +1,11 @@
 /* bfloat16, as bits. */
 #pragma once
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
+
+/* Zero instead of a denormal. */
+static inline float flushed(float x) { return fabsf(x) < 0x1p-126f ? copysignf(0, x) : x; }
 
 /* The nearest bfloat16, ties to even. */
 static inline uint16_t bfloat_bits(float x) {

@@ -2,6 +2,7 @@
  * of words of two numbers are packed beforehand, or unpacked from codes. */
 #pragma once
 #include "ck_kernels.h"
+#include "coded.h"
 #ifdef CK_TILES
 #include "tile_compute.h"
 #include "tile_rows.h"
@@ -12,7 +13,6 @@ enum {
   gemm_packed_width = tile_span * ck_tile_words,
 };
 #else
-#include "coded.h"
 #include "gemm_compute.h"
 #ifndef CK_BFLOAT
 #include "gemm_pack.h"
@@ -22,9 +22,16 @@ enum {
 enum { gemm_panel = ck_gemm_rows, gemm_height = ck_gemm_rows, gemm_packed_width = ck_gemm_packed_width };
 #endif
 
+/* Unpacks words `k` to `k + depth` of a panel of codes. The depth may be padded. */
+CK_INLINE void gemm_unpack(const ck_gemm_args *g, size_t panel, size_t k, size_t depth, float *to) {
+  size_t first = k * numbers_per_unit, end = gemm_min(first + depth * numbers_per_unit, g->coded.depth);
+  size_t words = (end - first + numbers_per_unit - 1) / numbers_per_unit;
+  coded_unpack(&g->coded, panel, first, end, to);
+  memset(to + words * ck_gemm_panel, 0, (depth - words) * ck_gemm_panel * sizeof *to);
+}
+
 /* Multiplies one chunk of rows by one chunk of columns of one batch. */
 static void gemm_compute_item(const ck_gemm_args *g, size_t batch, size_t row, size_t column, float *panels) {
-  (void)panels;
   size_t a_index = g->a_index ? g->a_index[batch] : batch % g->a_period;
   size_t b_index = g->b_index ? g->b_index[batch] : batch;
   const float *a = g->a + a_index * g->a_step;
@@ -37,13 +44,9 @@ static void gemm_compute_item(const ck_gemm_args *g, size_t batch, size_t row, s
   size_t k = 0;
   do {
     size_t depth = gemm_min(g->depth_chunk, g->depth - k);
-#ifndef CK_TILES
     if (is_coded)
       for (size_t j = column; j < column_end; j += ck_gemm_panel)
-        coded_unpack(
-          &g->coded, j / ck_gemm_panel, k * numbers_per_unit,
-          gemm_min((k + depth) * numbers_per_unit, g->coded.depth), panels + (j - column) * depth);
-#endif
+        gemm_unpack(g, j / ck_gemm_panel, k, depth, panels + (j - column) * depth);
 #if !defined(CK_BFLOAT) && !defined(CK_TILES)
     else if (g->kind != ck_columns_packed)
       for (size_t j = column, panel = 0; j < column_end; j += gemm_width, panel++)
@@ -56,6 +59,7 @@ static void gemm_compute_item(const ck_gemm_args *g, size_t batch, size_t row, s
         gemm_tile tile = {
           .depth = depth,
           .a = a + (i * g->depth + k * gemm_panel),
+          .a_panel = g->depth * gemm_panel,
           .c = c + i * g->c_row_stride + j,
           .c_row = g->c_row_stride,
           .rows = gemm_min(gemm_height, row_end - i),
@@ -73,12 +77,12 @@ static void gemm_compute_item(const ck_gemm_args *g, size_t batch, size_t row, s
           tile.b_row = ck_gemm_panel;
           tile.b_vector = CK_LANES;
           gemm_compute_packed(&tile, g->depth);
-#ifndef CK_TILES
         } else if (is_coded) {
           tile.b = panels + (j - column) * depth;
           tile.b_row = ck_gemm_panel;
           tile.b_vector = CK_LANES;
           gemm_compute_packed(&tile, depth);
+#ifndef CK_TILES
         } else {
           tile.b = panels + (j - column) * depth;
           tile.b_row = gemm_width;

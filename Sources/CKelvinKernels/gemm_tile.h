@@ -17,8 +17,9 @@ CK_INLINE size_t gemm_min(size_t a, size_t b) { return a < b ? a : b; }
 typedef struct {
   /* The depth in words. */
   size_t depth;
-  /* [depth][ck_gemm_rows], or tiles */
+  /* [depth][ck_gemm_rows], or tiles; the words from a panel of tiles to the next. */
   const float *a;
+  size_t a_panel;
   /* Vector j of row k is at b + k * b_row + j * b_vector. */
   const float *b;
   size_t b_row, b_vector;

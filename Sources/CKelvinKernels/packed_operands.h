@@ -60,9 +60,14 @@ CK_INLINE vf packed_numbers(vf words, size_t place) {
 #endif
 }
 
-/* Words whose numbers are `a` and, if words have two numbers, `b`. */
+/* Words whose numbers are `a` and, if words have two numbers, `b`. Rounding makes zeros of denormals. */
 CK_INLINE vf packed_join(vf a, vf b) {
-#ifdef CK_BFLOAT
+#if defined(CK_TILES) && CK_LANES != 16
+  vi words = 0;
+  for (size_t lane = 0; lane < CK_LANES; lane++)
+    words[lane] = (int32_t)(bfloat_bits(flushed(a[lane])) | (uint32_t)bfloat_bits(flushed(b[lane])) << 16);
+  return vfrombits(words);
+#elif defined(CK_BFLOAT) || defined(CK_TILES)
   __m512i low = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh((__m512)a));
   __m512i high = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh((__m512)b));
   return (vf)_mm512_or_si512(low, _mm512_slli_epi32(high, 16));

@@ -50,18 +50,18 @@ CK_INLINE void tile_finish(const bool has_rows, const bool has_columns, tile_blo
   if (has_rows && has_columns) TILE_STORE(3, &block->sums[ck_tile_rows][ck_tile_words], pitch);
 }
 
-/* Adds up the products of packed panels, whose second ones are `step` words after the first. */
+/* Adds up the products of packed panels; the second panel of columns is `step` words after the first. */
 CK_INLINE void tile_sum(
   const gemm_tile *t, size_t step, const bool has_rows, const bool has_columns, tile_block *block) {
   tile_start(has_rows, has_columns);
   for (size_t k = 0; k < t->depth; k += ck_tile_words)
     tile_add(
-      t->a + k * ck_tile_rows, step, t->b + k * ck_tile_words, step, ck_tile_words, has_rows, has_columns,
+      t->a + k * ck_tile_rows, t->a_panel, t->b + k * ck_tile_words, step, ck_tile_words, has_rows, has_columns,
       tile_of_numbers);
   tile_finish(has_rows, has_columns, block);
 }
 
-/* Computes a tile of up to 32 rows and columns that are packed in panels, `stride` words deep. */
+/* Computes a tile of up to 32 rows and columns. Panels of columns are `stride` words deep. */
 static void gemm_compute_packed(const gemm_tile *t, size_t stride) {
   tile_block block;
   const size_t step = stride * ck_tile_rows;

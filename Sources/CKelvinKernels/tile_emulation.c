@@ -1,9 +1,6 @@
 /* The products of the unit for tiles, in C. */
+#include "bfloat.h"
 #include "ck_tiles.h"
-#include <math.h>
-#include <string.h>
-
-static inline float flushed(float x) { return fabsf(x) < 0x1p-126f ? copysignf(0, x) : x; }
 
 /* The number in the lower or the upper half of a word. */
 static inline float half_of_word(uint32_t word, bool is_upper) {

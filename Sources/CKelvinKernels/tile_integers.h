@@ -6,10 +6,10 @@
 CK_INLINE void tile_sum_integers(
   const integer_tile *t, size_t column, const bool has_rows, const bool has_columns, tile_block *block) {
   tile_start(has_rows, has_columns);
-  const uint32_t *a = t->a, *b = t->b + column;
-  for (size_t k = 0; k < t->groups; k += ck_tile_words, a += ck_tile_rows * ck_tile_words, b += ck_tile_words * t->b_row)
+  for (size_t k = 0; k < t->groups; k += ck_tile_words)
     tile_add(
-      a, ck_tile_rows * (t->groups + 1), b, ck_tile_words, t->b_row, has_rows, has_columns, tile_of_bytes);
+      t->a + k * ck_tile_rows, ck_tile_rows * (t->groups + 1), t->b + k * t->b_row + column, ck_tile_words, t->b_row,
+      has_rows, has_columns, tile_of_bytes);
   tile_finish(has_rows, has_columns, block);
 }
 

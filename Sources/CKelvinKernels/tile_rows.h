@@ -18,7 +18,7 @@ CK_INLINE void tile_round(const float *low, size_t low_count, const float *high,
   for (size_t half = 0; half < 2; half++) {
     const float *from = half ? high : low;
     for (size_t i = 0; i < (half ? high_count : low_count); i++)
-      bits[half * ck_tile_words + i] = bfloat_bits(fabsf(from[i]) < 0x1p-126f ? copysignf(0, from[i]) : from[i]);
+      bits[half * ck_tile_words + i] = bfloat_bits(flushed(from[i]));
   }
   memcpy(to, bits, sizeof bits);
 #endif

@@ -59,12 +59,14 @@ import Testing
     let expected = try ReferenceDevice().run(graph, inputs).outputs[0]
     let types = graph.types(graph.nodes[0].inputs)
     for (variant, name) in CPUDevice.variantNames.enumerated() {
-      let device = CPUDevice(variant: variant)
-      let actual = try device.run(graph, inputs, precision: precision, threads: threads).outputs[0]
-      let reached = device.effectivePrecision(precision, of: graph.nodes[0], in: graph)
-      let tolerance = graph.nodes[0].op.tolerance(reached, types)
-      let difference = NodeExample.difference(of: actual.doubles, from: expected.doubles, tolerance)
-      #expect(difference == nil, "\(name) at \(precision): \(place)")
+      for tiles in precision == .low ? [false, true] : [false] {
+        let device = CPUDevice(variant: variant, emulatesTiles: tiles)
+        let actual = try device.run(graph, inputs, precision: precision, threads: threads).outputs[0]
+        let reached = device.effectivePrecision(precision, of: graph.nodes[0], in: graph)
+        let tolerance = graph.nodes[0].op.tolerance(reached, types)
+        let difference = NodeExample.difference(of: actual.doubles, from: expected.doubles, tolerance)
+        #expect(difference == nil, "\(name) at \(precision), tiles \(tiles): \(place)")
+      }
     }
   }
 

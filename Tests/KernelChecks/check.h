@@ -98,8 +98,7 @@ PRODUCT_DECLARATIONS(pack_rows)
 PRODUCT_DECLARATIONS(blocked_convolution)
 void check_gemm_blas(const ck_kernels *k);
 void check_coded(const ck_kernels *k);
-void check_coded_gemm(const ck_kernels *k);
-void check_bfloat_coded_gemm(const ck_kernels *k);
+PRODUCT_DECLARATIONS(coded_gemm)
 void check_gather_coded(const ck_kernels *k);
 void check_depthwise(const ck_kernels *k);
 void check_window_pool(const ck_kernels *k);

@@ -76,30 +76,32 @@ void check_coded(const ck_kernels *k) {
   expect_rows(&w, x, a.rows, ck_operands_float32, &a.epilogue, a.y);
 }
 
-static void coded_gemm_of(const ck_kernels *k, ck_operands type) {
+static void coded_gemm_of(const ck_kernels *k, const ck_product_kernels *own, ck_operands type) {
   /* Biased numbers may be rounded twice, which leads to another bfloat16. */
   coded w = random_coded(type == ck_operands_float32);
-  size_t rows = between(1, 20), depth = w.c.depth;
+  bool is_tiled = type == ck_operands_tiles;
+  size_t rows = between(1, is_tiled ? 70 : 20), depth = w.c.depth;
+  size_t height = is_tiled ? 2 * ck_tile_rows : ck_gemm_rows, step = is_tiled ? ck_tile_words : 1;
+  size_t width = is_tiled ? 2 * ck_tile_words : ck_gemm_packed_width;
   ck_pack_rows_args p = {
     .x = reals(rows * depth, -1, 1), .rows = rows, .depth = depth, .row_stride = depth, .depth_stride = 1};
   p.y = unset(ck_packed_rows_count(rows, depth, type));
-  run_all(k->products[type]->pack_rows, &p, parts(rows, ck_gemm_rows), 0);
+  run_all(own->pack_rows, &p, parts(rows, ck_packed_panel(type)), 0);
   ck_gemm_args g = {
     .rows = rows, .columns = w.c.columns, .depth = ck_packed_count(type, depth), .batches = 1, .a = p.y, .a_period = 1,
-    .c_row_stride = w.c.columns, .kind = ck_columns_coded, .coded = w.c, .row_chunk = ck_gemm_rows * between(1, 4),
-    .column_chunk = ck_gemm_packed_width * between(1, 3)};
-  g.depth_chunk = one_in(2) ? between(1, 40) : g.depth + 1;
+    .c_row_stride = w.c.columns, .kind = ck_columns_coded, .coded = w.c, .row_chunk = height * between(1, 4),
+    .column_chunk = width * between(1, 3)};
+  g.depth_chunk = step * (one_in(2) ? between(1, 40 / step) : g.depth + 1);
   g.c = unset(rows * w.c.columns);
   g.epilogue = random_epilogue(k, rows, w.c.columns, rows * w.c.columns);
   size_t deepest = g.depth < g.depth_chunk ? g.depth : g.depth_chunk;
   run_all(
-    k->products[type]->gemm, &g, parts(rows, g.row_chunk) * parts(w.c.columns, g.column_chunk),
+    own->gemm, &g, parts(rows, g.row_chunk) * parts(w.c.columns, g.column_chunk),
     g.column_chunk * deepest * sizeof(float));
   expect_rows(&w, p.x, rows, type, &g.epilogue, g.c);
 }
 
-void check_coded_gemm(const ck_kernels *k) { coded_gemm_of(k, ck_operands_float32); }
-void check_bfloat_coded_gemm(const ck_kernels *k) { coded_gemm_of(k, ck_operands_bfloat16); }
+PRODUCT_CHECKS(coded_gemm)
 
 void check_gather_coded(const ck_kernels *k) {
   (void)k;

@@ -42,6 +42,8 @@ static const struct family families[] = {
   REAL(coded, 80),
   PRODUCT_OF(products_of_float32, coded_gemm, gemm, 40),
   PRODUCT_OF(products_of_bfloat16, bfloat_coded_gemm, gemm, 40),
+  TILE(of_tiles, tile_coded_gemm, products.gemm, 40),
+  TILE(of_emulated_tiles, emulated_tile_coded_gemm, products.gemm, 40),
   PRODUCT(pack_rows, 20),
   REAL(depthwise, 40),
   REAL(window_pool, 30),

@@ -70,7 +70,24 @@ package enum TileCheck {
     arguments.epilogue.column_bias = UnsafePointer(memory.operands(columns))
     (arguments.epilogue.lower, arguments.epilogue.upper) = (-.infinity, .infinity)
     kernels.gemm?(&arguments, 0, 1, nil)
-    return Array(UnsafeBufferPointer(start: arguments.c, count: rows * columns))
+    let results = Array(UnsafeBufferPointer(start: arguments.c, count: rows * columns))
+    (arguments.kind, arguments.coded) = (ck_columns_coded, codes(columns: columns, depth: depth, memory))
+    kernels.gemm?(&arguments, 0, 1, memory.floats(arguments.column_chunk * arguments.depth_chunk))
+    return results + Array(UnsafeBufferPointer(start: arguments.c, count: rows * columns))
+  }
+
+  /// Returns columns of codes of 4 bits, with a scale for each column.
+  private static func codes(columns: Int, depth: Int, _ memory: Memory) -> ck_coded_columns {
+    var coded = ck_coded_columns()
+    (coded.columns, coded.depth, coded.block, coded.bits, coded.zero) = (columns, depth, depth, 4, 7)
+    coded.kind = ck_codes_scaled
+    let (records, panel) = (memory.words(ck_coded_byte_count(&coded) / 4), Int(ck_gemm_panel))
+    var parameters = ck_code_parameters()
+    (parameters.first, parameters.run, parameters.length) = (UnsafePointer(memory.operands(columns)), 1, 1)
+    let codes = UnsafeBufferPointer(start: memory.bytes(panel * depth), count: panel * depth).map { $0 & 15 }
+    for index in 0..<parts(columns, of: panel) { ck_pack_coded_panel(&coded, index, codes, &parameters, records) }
+    coded.records = UnsafeRawPointer(records)
+    return coded
   }
 
   private static func convolution(of numbers: Numbers, by kernels: ck_product_kernels) -> [Float] {

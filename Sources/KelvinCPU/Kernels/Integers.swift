@@ -9,7 +9,7 @@ extension CPUContext {
   /// Returns the fastest kernels for integer products of this many rows and this depth: those of tiles, if they are
   /// measured to be faster although parts of tiles are padding, or those of the instruction set.
   func integers(rows: Int, depth: Int) -> ck_integer_kernels {
-    func filled(_ count: Int, of size: Int) -> Double { Double(count) / Double(max(1, parts(count, of: size) * size)) }
+    func filled(_ count: Int, of size: Int) -> Double { Double(count) / Double(max(1, parts(count, of: size)) * size) }
     let share = filled(rows, of: Int(ck_tile_rows)) * filled(depth, of: 4 * Int(ck_tile_words))
     return variant.tiledIntegers(share: share) ?? integers
   }
@@ -18,8 +18,8 @@ extension CPUContext {
 extension CPUVariant {
   var integers: ck_integer_kernels { kernels.integer.pointee }
 
-  /// The integer kernels of tiles, if the variant uses them and, with `measuresUnits`, if they are the fastest when only
-  /// `share` of the elements of a tile are not padding. Their results are those of other kernels, bit for bit.
+  /// Returns the integer kernels of tiles, if the variant uses them and, with `measuresUnits`, if they are the fastest
+  /// when only `share` of a tile is not padding. Their results are those of other kernels, bit for bit.
   func tiledIntegers(share: Double) -> ck_integer_kernels? {
     guard let kernels = tiles?.kernels?.integers else { return nil }
     let units = CPUUnits.measured

@@ -10,7 +10,7 @@ extension KernelTable<CPUContext, CPUKernel> {
       guard context.isConstant(1) else { return [KernelOffer(computedProduct(rows: rows, op.epilogue, context))] }
       if let columns = CodedColumns(of: 1, context) {
         // Few rows are not rounded, because the weights are not stored as operands.
-        let products = context.products
+        let products = context.rowProducts(depth: columns.depth)
         let isShort = rows <= Int(ck_coded_rows)
         return [
           KernelOffer(
