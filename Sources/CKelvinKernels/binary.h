@@ -1,6 +1,6 @@
 /* Functions of two elements with broadcasting. */
 #pragma once
-#include "ck_kernels.h"
+#include "broadcast.h"
 #include "simd.h"
 
 CK_INLINE vf vpower(vf x, vf y) {
@@ -84,17 +84,9 @@ static void CK_NAME(ck_f32_binary)(const void *args, size_t begin, size_t end, v
 #define BINARY_ENTRY(function, expression) [ck_binary_##function] = CK_NAME(ck_f32_##function),
     CK_BINARY_FUNCTIONS(BINARY_ENTRY)};
   const ck_binary_args *b = args;
-  size_t last = b->rank - 1, inner = b->sizes[last], chunks = (inner + ck_map_chunk - 1) / ck_map_chunk;
-  for (size_t item = begin; item < end; item++) {
-    size_t first = item % chunks * ck_map_chunk, rest = item / chunks;
-    size_t x = b->x_strides[last] == 1 ? first : 0, y = b->y_strides[last] == 1 ? first : 0, z = rest * inner + first;
-    for (size_t axis = last; axis-- > 0;) {
-      size_t index = rest % b->sizes[axis];
-      rest /= b->sizes[axis];
-      x += index * b->x_strides[axis];
-      y += index * b->y_strides[axis];
-    }
-    size_t count = inner - first < ck_map_chunk ? inner - first : ck_map_chunk;
-    functions[b->function](b->x + x, b->x_strides[last], b->y + y, b->y_strides[last], b->z + z, count);
-  }
+  size_t last = b->rank - 1, x_step = b->x_strides[last], y_step = b->y_strides[last];
+  broadcast loop = {b->rank, b->sizes, 2, {b->x_strides, b->y_strides}};
+  binary_function run = functions[b->function];
+  for (broadcast_span span = broadcast_begin(&loop, begin, end); span.result < span.end; broadcast_next(&loop, &span))
+    run(b->x + span.operands[0], x_step, b->y + span.operands[1], y_step, b->z + span.result, span.count);
 }

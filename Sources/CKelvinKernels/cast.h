@@ -148,7 +148,7 @@ static const cast_loop CK_NAME(casts)[cast_types][cast_types] = {
 static void CK_NAME(ck_cast)(const void *args, size_t begin, size_t end, void *scratch) {
   (void)scratch;
   const ck_cast_args *c = args;
-  size_t first = begin * ck_map_chunk, last = end * ck_map_chunk < c->count ? end * ck_map_chunk : c->count;
+  size_t first = begin * ck_strip, last = end * ck_strip < c->count ? end * ck_strip : c->count;
   const char *x = (const char *)c->x + first * typed_size(c->from);
   CK_NAME(casts)[c->from][c->to](x, (char *)c->y + first * typed_size(c->to), last - first);
 }

@@ -40,7 +40,7 @@ static void CK_NAME(ck_compare)(const void *args, size_t begin, size_t end, void
   (void)scratch;
   const ck_compare_args *c = args;
   size_t last = c->rank - 1, x_step = c->x_strides[last], y_step = c->y_strides[last];
-  const size_t *strides[] = {c->x_strides, c->y_strides};
+  broadcast loop = {c->rank, c->sizes, 2, {c->x_strides, c->y_strides}};
   bool tells_equal = c->function == ck_compare_equal || c->function == ck_compare_not_equal;
   bool is_less = c->function == ck_compare_less, repeats = !x_step && !y_step;
   /* Equality is symmetric, so the operand that advances can be first. */
@@ -71,8 +71,7 @@ static void CK_NAME(ck_compare)(const void *args, size_t begin, size_t end, void
   }                                                                                                                  \
   break;
   uint8_t flip = c->function == ck_compare_not_equal;
-  for (size_t item = begin; item < end; item++) {
-    broadcast_span span = broadcast_item(item, c->rank, c->sizes, strides, 2);
+  for (broadcast_span span = broadcast_begin(&loop, begin, end); span.result < span.end; broadcast_next(&loop, &span)) {
     uint8_t *z = c->z + span.result;
     size_t count = repeats ? 1 : span.count;
     switch (c->type) {
@@ -122,7 +121,7 @@ static void CK_NAME(ck_select)(const void *args, size_t begin, size_t end, void 
   (void)scratch;
   const ck_select_args *s = args;
   size_t last = s->rank - 1, x_step = s->x_strides[last], y_step = s->y_strides[last];
-  const size_t *strides[] = {s->condition_strides, s->x_strides, s->y_strides};
+  broadcast loop = {s->rank, s->sizes, 3, {s->condition_strides, s->x_strides, s->y_strides}};
 #define SELECT_CALL(type)                                                                                       \
   {                                                                                                             \
     const type *x = (const type *)s->x + span.operands[1], *y = (const type *)s->y + span.operands[2];          \
@@ -131,8 +130,7 @@ static void CK_NAME(ck_select)(const void *args, size_t begin, size_t end, void 
     else CK_NAME(select_all_##type)(*condition ? x : y, *condition ? x_step : y_step, z, span.count);           \
   }                                                                                                             \
   break;
-  for (size_t item = begin; item < end; item++) {
-    broadcast_span span = broadcast_item(item, s->rank, s->sizes, strides, 3);
+  for (broadcast_span span = broadcast_begin(&loop, begin, end); span.result < span.end; broadcast_next(&loop, &span)) {
     const uint8_t *condition = s->condition + span.operands[0];
     switch (s->element) {
     case 1: SELECT_CALL(uint8_t)

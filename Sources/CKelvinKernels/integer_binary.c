@@ -122,9 +122,8 @@ void ck_integer_binary_run(const void *args, size_t begin, size_t end, void *scr
   (void)scratch;
   const ck_integer_binary_args *b = args;
   size_t last = b->rank - 1;
-  const size_t *strides[] = {b->x_strides, b->y_strides};
-  for (size_t item = begin; item < end; item++) {
-    broadcast_span span = broadcast_item(item, b->rank, b->sizes, strides, 2);
+  broadcast loop = {b->rank, b->sizes, 2, {b->x_strides, b->y_strides}};
+  for (broadcast_span span = broadcast_begin(&loop, begin, end); span.result < span.end; broadcast_next(&loop, &span)) {
     switch (b->type) {
 #define INTEGER_CALL(type, number)                                                                          \
   case number:                                                                                              \

@@ -54,7 +54,7 @@ void ck_int_unary_run(const void *args, size_t begin, size_t end, void *scratch)
   bool clips = u->function == ck_unary_clip;
   bounded.lower = clips ? integer_within(u->lower, lower, upper) : lower;
   bounded.upper = clips ? integer_within(u->upper, lower, upper) : upper;
-  size_t first = begin * ck_map_chunk, last = end * ck_map_chunk < u->count ? end * ck_map_chunk : u->count;
+  size_t first = begin * ck_strip, last = end * ck_strip < u->count ? end * ck_strip : u->count;
   switch (u->type) {
 #define INTEGER_MAP(type, number)                                                                              \
   case number:                                                                                                 \

@@ -34,6 +34,6 @@ CK_UNARY_FUNCTIONS(CK_MAP, CK_SCALAR_MAP)
 static void CK_NAME(ck_f32_unary)(const void *args, size_t begin, size_t end, void *scratch) {
   (void)scratch;
   const ck_unary_args *u = args;
-  size_t first = begin * ck_map_chunk, last = end * ck_map_chunk < u->count ? end * ck_map_chunk : u->count;
+  size_t first = begin * ck_strip, last = end * ck_strip < u->count ? end * ck_strip : u->count;
   u->map(u->x + first, u->y + first, last - first, u->a, u->b);
 }

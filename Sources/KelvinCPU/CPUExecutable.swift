@@ -53,7 +53,7 @@ final class CPUExecutable: Executable, @unchecked Sendable {
     self.constants = constants
     variant = device.variant
     plan = StoragePlan(graph, program)
-    let perThread = max(program.steps.map(\.kernel.threadByteCount).max() ?? 0, program.chains.threadByteCount)
+    let perThread = max(program.steps.map(\.kernel.threadByteCount).max() ?? 0, plan.inner.map(\.byteCount).max() ?? 0)
     threadStride = (perThread + bufferAlignment - 1) / bufferAlignment * bufferAlignment
   }
 
@@ -96,7 +96,7 @@ final class CPUExecutable: Executable, @unchecked Sendable {
     scratch: UnsafeMutableRawPointer?, usesChains: Bool
   ) {
     let graph = expanded.graph
-    var chains = usesChains ? Array(zip(program.chains.ranges, plan.chainSlots))[...] : []
+    var chains = usesChains ? Array(zip(program.chains.ranges, plan.inner))[...] : []
     var firstTask = 0
     // A value without elements has an address that is never read or written.
     let scratch = scratch ?? (plan.byteCount == 0 ? UnsafeMutableRawPointer(bitPattern: 64) : nil)
@@ -130,9 +130,12 @@ final class CPUExecutable: Executable, @unchecked Sendable {
         inputs: step.inputs.map { UnsafeRawPointer(address($0)) }, outputs: results,
         packs: step.isNode ? packs[step.node].map(\.baseAddress) : [], temporaries: temporaries)
       step.kernel.record(operands, list)
-      if let (range, slots) = chains.first, range.upperBound == index + 1 {
+      if let (range, inner) = chains.first, range.upperBound == index + 1 {
         chains.removeFirst()
-        list.chain(program.steps[range].compactMap(\.kernel.chunks), from: firstTask, slots.compactMap(address))
+        let places = inner.places.map { places in
+          Dictionary(places.compactMap { slot, place in address(slot).map { ($0, place) } }) { place, _ in place }
+        }
+        list.chain(program.steps[range].compactMap(\.kernel.strips), from: firstTask, places)
       }
     }
     list.node = -1

@@ -71,9 +71,8 @@ struct CPUKernel {
   /// The input that the kernel copies to the output and then changes there. If nothing else reads the input, both have
   /// the same memory, and the kernel does not copy.
   var updatedInput: Int?
-  /// The items of the kernel's only task, if each of them computes elements from the elements at their places, of
-  /// float32.
-  var chunks: ElementChains.Chunks?
+  /// The kernel's only task, if it computes each element from elements at the same place and from smaller operands.
+  var strips: ElementChains.Strips?
   /// Adds the node's tasks for particular memory.
   var record: (CPUOperands, CPUTaskList) -> Void
 

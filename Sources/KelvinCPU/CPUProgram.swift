@@ -24,7 +24,7 @@ struct CPUProgram {
   private(set) var steps: [Step] = []
   /// The slots of the segment's dense outputs.
   private(set) var outputs: [Int] = []
-  private(set) var chains = ElementChains([])
+  private(set) var chains = ElementChains([], slots: [])
 
   init(_ selection: KernelSelection<CPUKernel>) {
     let graph = selection.graph
@@ -58,7 +58,7 @@ struct CPUProgram {
       }
     }
     outputs = graph.outputs.map { places[$0]?[.dense] ?? $0.index }
-    chains = ElementChains(steps)
+    chains = ElementChains(steps, slots: slots)
   }
 
   private mutating func convert(

@@ -37,30 +37,40 @@ final class CPUTaskList {
     sizes.append(MemoryLayout<Arguments>.size)
   }
 
-  /// Makes the tasks from one on a chain. They stay as they are unless there is one for each of `chunks`.
+  /// Adds a task of an element-wise kernel, whose items are strips.
   ///
-  /// - Parameter inner: the memory of values that only the chain uses, and that it replaces.
-  func chain(_ chunks: [ElementChains.Chunks], from first: Int, _ inner: [UnsafeMutableRawPointer]) {
+  /// - Parameter cost: roughly how many operations one element takes.
+  func addStrips<Arguments: BitwiseCopyable>(
+    _ run: ck_run?, _ arguments: Arguments, _ count: Int, cost: Int = 1
+  ) {
+    add(run, arguments, items: parts(count, of: Int(ck_strip)), cost: Int(ck_strip) * cost)
+  }
+
+  /// Makes the tasks from one on a chain. They stay as they are unless there is one for each of `strips`.
+  ///
+  /// - Parameter inner: for each task, the memory of operands that only the chain uses, and the offset in a thread's
+  ///   memory that replaces it.
+  func chain(_ strips: [ElementChains.Strips], from first: Int, _ inner: [[UnsafeMutableRawPointer: Int]]) {
     let chained = tasks[first...]
-    guard chained.count == chunks.count, let last = chained.last,
+    guard chained.count == strips.count, let last = chained.last,
       sizes[first...].allSatisfy({ $0 <= ck_chain_arguments })
     else { return }
-    let links = zip(chained.indices, chunks).map { index, chunks in
+    let links = zip(chained.indices, zip(strips, inner)).map { index, operands in
+      let (strips, inner) = operands
       var link = ck_chain_link()
       (link.run, link.args, link.size) = (chained[index].run, chained[index].args, sizes[index])
-      let places = (0..<chunks.pointers).map { pointer in
-        chained[index].args.load(fromByteOffset: 8 * pointer, as: UnsafeMutableRawPointer?.self)
+      let places = strips.elements.indices.map { pointer in
+        chained[index].args.load(fromByteOffset: 8 * pointer, as: UnsafeMutableRawPointer?.self).flatMap { inner[$0] }
       }
-      fill(&link.chunks, with: places.map { place in (inner.firstIndex { $0 == place } ?? -1) + 1 })
+      fill(&link.elements, with: zip(strips.elements, places).map { $1 == nil ? 0 : $0 })
+      fill(&link.places, with: places.map { $0 ?? 0 })
       return link
     }
     let grain = chained.reduce(last.grain) { min($0, $1.grain) }
     tasks.removeLast(chained.count)
     nodes.removeLast(chained.count)
     sizes.removeLast(chained.count)
-    add(
-      ck_chain_run, ck_chain_args(links: array(links), count: links.count, inner: chunks[0].inner),
-      items: last.count, cost: 1)
+    add(ck_chain_run, ck_chain_args(links: array(links), count: links.count), items: last.count, cost: 1)
     tasks[first].grain = grain
   }
 

@@ -1,58 +1,91 @@
 import CKelvinKernels
 
-/// Neighbouring element-wise steps of a program that run chunk by chunk, so that the values between them stay in a
+/// Neighbouring element-wise steps of a program that run strip by strip, so that the values between them stay in a
 /// cache.
+///
+/// All results of a chain have the same number of elements, so a step reads a value of the chain either element by
+/// element or, through a view, in part; steps of the latter kind are not in the chain.
 struct ElementChains {
-  /// The items of an element-wise task over `[outer, inner]`: an outer index and a chunk of inner elements.
-  struct Chunks: Hashable {
-    var outer: Int
-    var inner: Int
-    /// The number of pointers at the beginning of the task's arguments.
-    var pointers: Int
+  /// The only task of an element-wise kernel, whose items are strips of `ck_strip` elements of the result.
+  struct Strips: Hashable {
+    /// The number of elements of the result.
+    var count: Int
+    /// For each pointer at the beginning of the task's arguments, the bytes of an element.
+    var elements: [Int]
 
-    func hasItems(of other: Chunks) -> Bool { outer == other.outer && inner == other.inner }
+    init(_ count: Int, _ elements: [Int]) { (self.count, self.elements) = (count, elements) }
   }
 
-  /// The longest chain. Each of its values takes a chunk of a thread's memory.
-  private static let longest = 8
+  /// The values of a chain that only its steps use, as strips in the memory of a thread.
+  struct Inner {
+    /// For each task, the offsets of its operands among them, by slot.
+    var places: [[Int: Int]] = []
+    var byteCount = 0
+  }
 
-  /// The steps of each chain of at least two.
+  /// The most tasks of a chain.
+  private static let longest = 32
+
+  /// The steps of each chain of at least two tasks. Some are views, which have none.
   private(set) var ranges: [Range<Int>] = []
-  /// For each step, the number of its chain or of itself. Slots of one stage are alive at the same time.
-  private(set) var stages: [Int] = []
 
-  init(_ steps: [CPUProgram.Step]) {
+  init(_ steps: [CPUProgram.Step], slots: [CPUProgram.Slot]) {
     var start = 0
     while start < steps.count {
-      var end = start + 1
-      while end < steps.count, end - start < Self.longest, Self.extends(steps[start..<end], steps[end]) { end += 1 }
-      if end - start > 1 { ranges.append(start..<end) }
-      let number = (stages.last ?? 0) + 1
-      stages += (start..<end).map { _ in number }
+      guard let strips = steps[start].kernel.strips else {
+        start += 1
+        continue
+      }
+      // The slots of the chain's values, and of parts of them.
+      var (values, parts) = (Set(steps[start].outputs), Set<Int>())
+      var (end, tasks, next) = (start + 1, 1, start + 1)
+      while next < steps.count, tasks < Self.longest {
+        let step = steps[next]
+        if step.kernel.viewOffset != nil {
+          let (input, output) = (step.inputs[0], step.outputs[0])
+          if values.contains(input), slots[input].byteCount == slots[output].byteCount {
+            values.insert(output)
+          } else if values.contains(input) || parts.contains(input) {
+            parts.insert(output)
+          }
+        } else if step.kernel.strips?.count == strips.count, parts.isDisjoint(with: step.inputs) {
+          values.formUnion(step.outputs)
+          (end, tasks) = (next + 1, tasks + 1)
+        } else {
+          break
+        }
+        next += 1
+      }
+      if tasks > 1 { ranges.append(start..<end) }
       start = end
     }
   }
 
-  /// Whether a step has the same items as a chain, and reads one of its results.
-  private static func extends(_ chain: ArraySlice<CPUProgram.Step>, _ next: CPUProgram.Step) -> Bool {
-    guard let own = chain.first?.kernel.chunks, let other = next.kernel.chunks, own.hasItems(of: other) else {
-      return false
-    }
-    return chain.contains { $0.outputs.contains { next.inputs.contains($0) } }
-  }
-
-  /// Bytes of each thread that the longest chain uses.
-  var threadByteCount: Int { 4 * Int(ck_map_chunk) * ((ranges.map(\.count).max() ?? 1) - 1) }
-
-  /// Returns the slots that only the steps of a chain use, apart from the last step's results.
-  func inner(_ range: Range<Int>, of program: CPUProgram, roots: [Int]) -> [Int] {
-    let slots = program.steps[range].dropLast().flatMap(\.outputs)
-    return slots.filter { slot in
-      let isShared = roots.indices.contains { $0 != slot && roots[$0] == slot } || roots[slot] != slot
-      let isReadLater = program.steps.indices.contains { step in
-        !range.contains(step) && program.steps[step].inputs.contains(slot)
+  /// Returns the values that only a chain uses.
+  ///
+  /// - Parameter lastReads: for each slot with its own memory, the last step that reads it or a view of it; nil for
+  ///   parts of other slots.
+  static func inner(_ range: Range<Int>, of program: CPUProgram, lastReads: [Int?], roots: [Int]) -> Inner {
+    let widest = range.compactMap { program.steps[$0].kernel.strips?.elements.last }.max() ?? 0
+    var (inner, places, free) = (Inner(), [Int: Int](), [Int]())
+    for index in range where program.steps[index].kernel.strips != nil {
+      let step = program.steps[index]
+      for slot in step.outputs {
+        guard let last = lastReads[slot], last < range.upperBound else { continue }
+        if free.isEmpty {
+          free.append(inner.byteCount)
+          inner.byteCount += Int(ck_strip) * widest
+        }
+        places[slot] = free.removeLast()
       }
-      return !isShared && !isReadLater && !program.outputs.contains(slot)
+      let operands = step.inputs + step.outputs
+      inner.places.append(
+        Dictionary(operands.compactMap { slot in places[roots[slot]].map { (slot, $0) } }) { place, _ in place })
+      // The strip of a value is free after its last read.
+      for slot in Set(operands.map { roots[$0] }).sorted() where lastReads[slot].map({ $0 <= index }) ?? false {
+        if let place = places.removeValue(forKey: slot) { free.append(place) }
+      }
     }
+    return inner
   }
 }

@@ -19,8 +19,8 @@ struct StoragePlan {
   private(set) var offsets: [Int]
   /// For each step, the offsets of its temporaries.
   private(set) var temporaries: [[Int]]
-  /// For each chain, the slots that only it uses.
-  let chainSlots: [[Int]]
+  /// For each chain, the values that only it uses. Their memory here serves sessions that run its steps one by one.
+  let inner: [ElementChains.Inner]
   /// Bytes of scratch that slots and temporaries take.
   let byteCount: Int
 
@@ -34,24 +34,34 @@ struct StoragePlan {
     let placed = program.slots.indices.map { anchors[$0] }
     let roots = placed.map(\.slot)
     offsets = placed.map(\.offset)
-    let stages = program.chains.stages
-    let lastStep = (stages.last ?? 0) + 1
-    chainSlots = program.chains.ranges.map { program.chains.inner($0, of: program, roots: roots) }
+    let lastReads = Self.lastReads(program, roots: roots)
+    inner = program.chains.ranges.map { ElementChains.inner($0, of: program, lastReads: lastReads, roots: roots) }
+    // Step i is at moment i + 1. A chain's values are alive during all of it, apart from the inner ones.
+    let lastMoment = program.steps.count + 1
+    var moments = (1..<lastMoment).map { $0...$0 }
+    for range in program.chains.ranges {
+      for index in range { moments[index] = range.lowerBound + 1...range.upperBound }
+    }
+    let innerSlots = Set(inner.flatMap(\.places).flatMap(\.keys))
     var uses = [ClosedRange<Int>?](repeating: nil, count: program.slots.count)
-    func use(_ slot: Int, at step: Int) { uses[roots[slot]] = (uses[roots[slot]]?.lowerBound ?? step)...step }
+    func use(_ slot: Int, at moments: ClosedRange<Int>) {
+      uses[roots[slot]] = (uses[roots[slot]]?.lowerBound ?? moments.lowerBound)...moments.upperBound
+    }
     var places = [Place](repeating: .none, count: program.slots.count)
     for (index, value) in graph.values.enumerated() where value.weight != nil {
       places[index] = .constant(ValueID(index))
     }
     for (index, id) in graph.inputs.enumerated() {
-      if graph[id].type.scalar == .float16 { use(id.index, at: 0) } else { places[id.index] = .input(index) }
+      if graph[id].type.scalar == .float16 { use(id.index, at: 0...0) } else { places[id.index] = .input(index) }
     }
     for (index, step) in program.steps.enumerated() where step.kernel.viewOffset == nil {
-      for slot in step.inputs + step.outputs { use(slot, at: stages[index]) }
+      for slot in step.inputs + step.outputs {
+        use(slot, at: innerSlots.contains(roots[slot]) ? index + 1...index + 1 : moments[index])
+      }
     }
     for (index, slot) in program.outputs.enumerated() {
       let root = roots[slot]
-      use(slot, at: lastStep)
+      use(slot, at: lastMoment...lastMoment)
       let isProduced = !inputs.contains(root) && places[root] == .none
       let type = graph[graph.outputs[index]].type
       if isProduced, type.scalar != .float16, program.slots[root].byteCount == type.innerByteCount {
@@ -69,7 +79,7 @@ struct StoragePlan {
     }
     for (index, step) in program.steps.enumerated() {
       for byteCount in step.kernel.temporaries {
-        lifetimes.append(ArenaPlan.Lifetime(byteCount: byteCount, steps: stages[index]...stages[index]))
+        lifetimes.append(ArenaPlan.Lifetime(byteCount: byteCount, steps: moments[index]))
       }
     }
     let arena = ArenaPlan(lifetimes)
@@ -82,5 +92,16 @@ struct StoragePlan {
     for index in places.indices { places[index] = places[roots[index]] }
     self.places = places
     byteCount = arena.byteCount
+  }
+
+  /// For each slot with its own memory, the last step that reads it or a part of it: -1 if none does, and `Int.max` for
+  /// outputs. It is nil for parts.
+  private static func lastReads(_ program: CPUProgram, roots: [Int]) -> [Int?] {
+    var last = roots.indices.map { roots[$0] == $0 ? -1 : nil }
+    for (index, step) in program.steps.enumerated() where step.kernel.viewOffset == nil {
+      for slot in step.inputs { last[roots[slot]] = index }
+    }
+    for slot in program.outputs { last[roots[slot]] = .max }
+    return last
   }
 }

@@ -66,8 +66,8 @@ struct StridedLayout {
   var outerCount: Int { sizes.dropLast().reduce(1, *) }
   /// The last size.
   var innerCount: Int { sizes[sizes.count - 1] }
-  /// The items of kernels that take the last axis in chunks.
-  var chunkedItems: Int { outerCount * parts(innerCount, of: Int(ck_map_chunk)) }
+  /// The number of iterations.
+  var count: Int { outerCount * innerCount }
 }
 
 extension CPUContext {

@@ -86,7 +86,7 @@ static void expect_cast(size_t i, ck_scalar from, uint64_t x, ck_scalar to, uint
 }
 
 void check_cast(const ck_kernels *k) {
-  size_t count = PICK(1, 2, 3, 5, 8, 15, 17, 31, 33, 64, 100, ck_map_chunk - 1, 2 * ck_map_chunk + 7);
+  size_t count = PICK(1, 2, 3, 5, 8, 15, 17, 31, 33, 64, 100, ck_strip - 1, 2 * ck_strip + 7);
   for (ck_scalar from = ck_float32; from <= ck_bool; from++) {
     void *x = memory(count * types[from].size);
     for (size_t i = 0; i < count; i++) put(from, x, i);
@@ -95,7 +95,7 @@ void check_cast(const ck_kernels *k) {
       void *y = memory(count * types[to].size);
       describe("%zu elements of type %d to %d", count, (int)from, (int)to);
       ck_cast_args c = {.x = x, .y = y, .from = from, .to = to, .count = count};
-      for (size_t item = 0; item < parts(count, ck_map_chunk); item++) k->cast(&c, item, item + 1, NULL);
+      for (size_t item = 0; item < parts(count, ck_strip); item++) k->cast(&c, item, item + 1, NULL);
       for (size_t i = 0; i < count; i++) expect_cast(i, from, bits_at(from, x, i), to, bits_at(to, y, i));
     }
   }

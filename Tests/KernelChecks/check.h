@@ -108,6 +108,7 @@ void check_unary(const ck_kernels *k);
 void check_binary(const ck_kernels *k);
 void check_compare(const ck_kernels *k);
 void check_select(const ck_kernels *k);
+void check_chain(const ck_kernels *k);
 void check_cast(const ck_kernels *k);
 void check_half(const ck_kernels *k);
 void check_reduce(const ck_kernels *k);

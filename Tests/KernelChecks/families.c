@@ -81,6 +81,7 @@ static const struct family families[] = {
   INTEGER(integer_blocked_pool, blocked_pool, 20),
   {"tile_emulation", check_tile_emulation, 40, 0, of_none, idle},
   {"integer_tile_emulation", check_integer_tile_emulation, 10, 0, of_none, idle},
+  PLAIN(chain, 60),
   PLAIN(copy, 100),
   PLAIN(arg_reduce, 40),
   PLAIN(gather, 40),

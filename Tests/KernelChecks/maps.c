@@ -54,7 +54,7 @@ static double unary(size_t function, double x, double a, double b) {
 
 void check_unary(const ck_kernels *k) {
   static const float special[] = {0, -0.0f, INFINITY, -INFINITY, NAN, 1, -1, 0x1p-126f, 88, -88, 1000, -1000};
-  ck_unary_args u = {.count = PICK(1, 3, 4, 5, 8, 15, 16, 17, 31, 33, 70, ck_map_chunk + 5)};
+  ck_unary_args u = {.count = PICK(1, 3, 4, 5, 8, 15, 16, 17, 31, 33, 70, 3 * ck_strip + 5)};
   size_t function = draw() % (ck_unary_functions - 1);
   if (function >= ck_unary_logical_not) function++;
   float reach = (float)PICK(1, 4, 20, 80);
@@ -72,7 +72,7 @@ void check_unary(const ck_kernels *k) {
   if (one_in(2)) y = unset(u.count);
   u.x = x;
   u.y = y;
-  run_all(k->unary, &u, parts(u.count, ck_map_chunk), 0);
+  run_all(k->unary, &u, parts(u.count, ck_strip), 0);
   for (size_t i = 0; i < u.count; i++) {
     double expected = unary(function, (double)given[i], (double)u.a, (double)u.b);
     /* The product of zero and infinity is not checked. */
@@ -108,12 +108,9 @@ typedef struct {
 static extents random_extents(void) {
   extents e = {.rank = between(1, 4), .count = 1};
   for (size_t axis = 0; axis < e.rank; axis++) e.sizes[axis] = between(1, 5);
-  e.sizes[e.rank - 1] = PICK(1, 2, 4, 5, 8, 15, 16, 17, 33, 70, ck_map_chunk + 9);
-  if (e.sizes[e.rank - 1] > ck_map_chunk)
-    for (size_t axis = 0; axis + 1 < e.rank; axis++) e.sizes[axis] = 1;
+  e.sizes[e.rank - 1] = PICK(1, 2, 4, 5, 8, 15, 16, 17, 33, 70, 2 * ck_strip + 9);
   for (size_t axis = 0; axis < e.rank; axis++) e.count *= e.sizes[axis];
-  size_t inner = e.sizes[e.rank - 1];
-  e.items = e.count / inner * parts(inner, ck_map_chunk);
+  e.items = parts(e.count, ck_strip);
   return e;
 }
 
@@ -137,7 +134,7 @@ static size_t place_of(const extents *e, const size_t *strides, size_t i) {
 /* Broadcast, or one vector again and again. */
 static const float *random_factor(const ck_kernels *k, const extents *e, size_t *strides, float least) {
   size_t count = random_strides(e, strides);
-  if (!one_in(5)) return reals(count, least, 4);
+  if (e->sizes[e->rank - 1] % k->lanes || one_in(2)) return reals(count, least, 4);
   for (size_t axis = 0; axis < e->rank; axis++) strides[axis] = 0;
   strides[e->rank - 1] = ck_repeats;
   return reals(k->lanes, least, 4);
@@ -239,6 +236,48 @@ void check_select(const ck_kernels *k) {
     bool chosen = condition[place_of(&e, s.condition_strides, at)];
     size_t place = place_of(&e, chosen ? s.x_strides : s.y_strides, at) * s.element + byte;
     expect_integer(i, chosen ? x[place] : y[place], z[i]);
+  }
+}
+
+/* Integer operations one after another, with values between them in memory or in a strip of the scratch memory. */
+void check_chain(const ck_kernels *k) {
+  (void)k;
+  enum { most = 4 };
+  static const struct { ck_scalar type; size_t size; } types[] = {
+    {ck_int8, 1}, {ck_int16, 2}, {ck_int32, 4}, {ck_int64, 8}};
+  static const size_t functions[] = {ck_binary_add, ck_binary_subtract, ck_binary_multiply};
+  extents e = random_extents();
+  size_t type = draw() % 4, size = types[type].size, count = between(1, most), dense = 1;
+  describe("%zu of %zu bytes, rank %zu, last axis %zu", count, size, e.rank, e.sizes[e.rank - 1]);
+  ck_integer_binary_args steps[most];
+  ck_chain_link links[most] = {0};
+  const uint8_t *first = bytes(e.count * size), *last = first;
+  bool is_inner = false;
+  for (size_t i = 0; i < count; i++, dense = 1) {
+    steps[i] = (ck_integer_binary_args){
+      .x = last, .type = types[type].type, .function = functions[draw() % 3], .rank = e.rank};
+    memcpy(steps[i].sizes, e.sizes, sizeof e.sizes);
+    steps[i].y = bytes(random_strides(&e, steps[i].y_strides) * size);
+    for (size_t axis = e.rank; axis-- > 0; dense *= e.sizes[axis]) steps[i].x_strides[axis] = dense;
+    links[i] = (ck_chain_link){.run = ck_integer_binary_run, .args = steps + i, .size = sizeof *steps};
+    if (is_inner) links[i].elements[0] = size, links[i].places[0] = i % 2 * 8 * ck_strip;
+    is_inner = i + 1 < count && one_in(2);
+    steps[i].z = is_inner ? memory(0) : memory(e.count * size);
+    if (is_inner) links[i].elements[2] = size, links[i].places[2] = (i + 1) % 2 * 8 * ck_strip;
+    last = steps[i].z;
+  }
+  ck_chain_args chain = {links, count};
+  run_all(ck_chain_run, &chain, e.items, 2 * 8 * ck_strip);
+  for (size_t i = 0; i < e.count; i++) {
+    uint64_t sum = 0;
+    memcpy(&sum, first + i * size, size);
+    for (size_t step = 0; step < count; step++) {
+      uint64_t y = 0;
+      memcpy(&y, (const uint8_t *)steps[step].y + place_of(&e, steps[step].y_strides, i) * size, size);
+      sum = steps[step].function == ck_binary_add ? sum + y
+        : steps[step].function == ck_binary_subtract ? sum - y : sum * y;
+    }
+    expect_integer(i, 0, memcmp(&sum, last + i * size, size));
   }
 }
 

@@ -114,8 +114,9 @@ void check_batch_normalization(const ck_kernels *k) {
   size_t lanes = is_blocked ? k->lanes : 1, count = l.count * lanes, channels = l.length * lanes;
   ck_batch_normalization_args b = {
     .x = reals(count, -2, 2), .y = unset(count), .mean = reals(channels, -1, 1), .scale = reals(channels, -2, 2),
-    .shift = reals(channels, -1, 1), .channels = l.length, .inner = l.inner * lanes, .is_blocked = is_blocked};
-  run_all(k->batch_normalization, &b, l.outer * l.length, 0);
+    .shift = reals(channels, -1, 1), .planes = l.outer * l.length, .channels = l.length, .inner = l.inner * lanes,
+    .is_blocked = is_blocked};
+  run_all(k->batch_normalization, &b, parts(count, ck_strip), 0);
   for (size_t i = 0; i < count; i++) {
     size_t c = i / b.inner % l.length * lanes + i % lanes;
     double expected = ((double)b.x[i] - (double)b.mean[c]) * (double)b.scale[c] + (double)b.shift[c];

@@ -5,7 +5,7 @@
 /* Arguments of kernels on integers, booleans (bytes of 0 or 1) and elements of any type. Integers wrap around. */
 
 /* z = x op y, numbered as ck_binary. Strides of x and y along the last size
- * are 0 or 1, z is dense. Items are (outer index, chunk of ck_map_chunk inner elements). */
+ * are 0 or 1, z is dense. Items are strips. */
 typedef struct {
   const void *x;
   const void *y;
@@ -20,8 +20,7 @@ typedef struct {
 } ck_integer_binary_args;
 void ck_integer_binary_run(const void *args, size_t begin, size_t end, void *scratch);
 
-/* y = f(x), numbered as ck_unary. Functions that are not defined on integers return x. Items are chunks of
- * ck_map_chunk elements. */
+/* y = f(x), numbered as ck_unary. Functions that are not defined on integers return x. Items are strips. */
 typedef struct {
   const void *x;
   void *y;

@@ -269,7 +269,11 @@ void ck_planes_from_blocks_run(const void *args, size_t begin, size_t end, void 
 
 enum { ck_map_chunk = 4096 };
 
-/* Items are chunks of ck_map_chunk elements. */
+/* The elements of the result, in order, that are one item of an element-wise kernel. The strips of a chain of such
+ * kernels fit in a first-level cache. */
+enum { ck_strip = 512 };
+
+/* Items are strips. */
 typedef struct {
   const float *x;
   float *y;
@@ -280,11 +284,12 @@ typedef struct {
 
 enum { ck_max_rank = 8 };
 
-/* As the stride of a binary operand's last axis: one vector of the variant's lanes is repeated. */
+/* As the stride of a binary operand's last axis: one vector of the variant's lanes is repeated. The last size is then a
+ * multiple of the lanes, of which a strip is one, too. */
 enum { ck_repeats = 2 };
 
 /* z = x op y. The last size is the inner one; strides of x and y there are 0, 1 or ck_repeats, z is dense.
- * Items are (outer index, chunk of ck_map_chunk inner elements). */
+ * Items are strips. */
 typedef struct {
   const float *x;
   const float *y;
@@ -313,7 +318,7 @@ typedef struct {
   size_t outer, length, inner;
 } ck_softmax_args;
 
-/* y = (x - mean) * scale + shift for each plane of [outer, channels, inner]. Items are (outer, channel). For tensors
+/* y = (x - mean) * scale + shift for each of `planes` planes of [outer, channels, inner]. Items are strips. For tensors
  * in blocks, `channels` is the number of blocks, `inner` includes their lanes, and the vectors include numbers for
  * padding lanes. */
 typedef struct {
@@ -322,7 +327,7 @@ typedef struct {
   const float *mean;
   const float *scale;
   const float *shift;
-  size_t channels, inner;
+  size_t planes, channels, inner;
   bool is_blocked;
 } ck_batch_normalization_args;
 
@@ -485,8 +490,7 @@ typedef struct {
 } ck_arg_reduce_args;
 void ck_arg_reduce_run(const void *args, size_t begin, size_t end, void *scratch);
 
-/* Converts each element to another type. No type is float16, which is float32 inside a segment. Items are chunks of
- * ck_map_chunk elements. */
+/* Converts each element to another type. No type is float16, which is float32 inside a segment. Items are strips. */
 typedef struct {
   const void *x;
   void *y;

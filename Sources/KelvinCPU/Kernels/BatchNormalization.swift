@@ -21,15 +21,16 @@ extension BatchNormalization {
     let shape = BlockedShape(context.inputs[0].shape, lanes: lanes ?? 1)
     // The channels include the padding of the last block.
     let channels = shape.blocks * shape.lanes
+    let (planes, inner) = (shape.batch * shape.blocks, shape.area * shape.lanes)
     let run = context.variant.kernels.batch_normalization
     var kernel = CPUKernel { operands, list in
       let packed = operands.packed(0)
-      let inner = shape.area * shape.lanes
       let arguments = ck_batch_normalization_args(
         x: operands.floats(0), y: operands.result(), mean: packed, scale: packed + channels,
-        shift: packed + 2 * channels, channels: shape.blocks, inner: inner, is_blocked: lanes != nil)
-      list.add(run, arguments, items: inner == 0 ? 0 : shape.batch * shape.blocks, cost: inner)
+        shift: packed + 2 * channels, planes: planes, channels: shape.blocks, inner: inner, is_blocked: lanes != nil)
+      list.addStrips(run, arguments, planes * inner)
     }
+    kernel.strips = ElementChains.Strips(planes * inner, [4, 4])
     // Mean, scale / sqrt(variance + epsilon), shift. Subtracting the mean first avoids cancellation with large means.
     kernel.packs = [
       CPUPack(

@@ -34,10 +34,10 @@ private func binary(
       x: packed[0].map(operands.packed) ?? operands.floats(0), y: packed[1].map(operands.packed) ?? operands.floats(1),
       z: operands.result(), function: Int(op.code), rank: layout.rank, sizes: axes(layout.sizes),
       x_strides: axes(layout.strides[0]), y_strides: axes(layout.strides[1]))
-    list.add(run, arguments, items: layout.chunkedItems, cost: layout.cost(of: op))
+    list.addStrips(run, arguments, layout.count, cost: op.function.cost)
   }
   kernel.packs = packs
-  kernel.chunks = ElementChains.Chunks(outer: layout.outerCount, inner: layout.innerCount, pointers: 3)
+  kernel.strips = ElementChains.Strips(layout.count, [4, 4, 4])
   return kernel
 }
 
@@ -113,18 +113,16 @@ private struct BlockOperands {
 }
 
 private func integerBinary(_ op: Binary, _ context: CPUContext, _ layout: StridedLayout) -> CPUKernel {
-  let type = context.inputs[0].scalar.innerCode
-  return CPUKernel { operands, list in
+  let scalar = context.inputs[0].scalar
+  var kernel = CPUKernel { operands, list in
     let arguments = ck_integer_binary_args(
-      x: operands.inputs[0], y: operands.inputs[1], z: operands.outputs[0], type: type, function: Int(op.code),
-      rank: layout.rank, sizes: axes(layout.sizes), x_strides: axes(layout.strides[0]),
+      x: operands.inputs[0], y: operands.inputs[1], z: operands.outputs[0], type: scalar.innerCode,
+      function: Int(op.code), rank: layout.rank, sizes: axes(layout.sizes), x_strides: axes(layout.strides[0]),
       y_strides: axes(layout.strides[1]))
-    list.add(ck_integer_binary_run, arguments, items: layout.chunkedItems, cost: layout.cost(of: op))
+    list.addStrips(ck_integer_binary_run, arguments, layout.count, cost: op.function.cost)
   }
-}
-
-extension StridedLayout {
-  fileprivate func cost(of op: Binary) -> Int { min(innerCount, Int(ck_map_chunk)) * op.function.cost }
+  kernel.strips = ElementChains.Strips(layout.count, [Int](repeating: scalar.byteCount, count: 3))
+  return kernel
 }
 
 extension Binary.Function {

@@ -8,11 +8,13 @@ extension KernelTable<CPUContext, CPUKernel> {
       let (from, to) = (context.inputs[0].scalar.innerCode, op.scalar.innerCode)
       if from == to { return CPUKernel.view() }
       let (run, count) = (context.variant.kernels.cast, context.outputs[0].count)
-      return CPUKernel { operands, list in
+      var kernel = CPUKernel { operands, list in
         let arguments = ck_cast_args(
           x: operands.inputs[0], y: operands.outputs[0], from: from, to: to, count: count)
-        list.add(run, arguments, items: parts(count, of: Int(ck_map_chunk)), cost: Int(ck_map_chunk))
+        list.addStrips(run, arguments, count)
       }
+      kernel.strips = ElementChains.Strips(count, [context.inputs[0].scalar.innerByteCount, op.scalar.innerByteCount])
+      return kernel
     }
   }
 }

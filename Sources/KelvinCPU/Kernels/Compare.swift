@@ -7,16 +7,18 @@ extension KernelTable<CPUContext, CPUKernel> {
     add(Compare.self) { (op, context) throws(DeviceError) in
       let layout = try context.broadcasting(context.inputs[...])
       let run = context.variant.kernels.compare
-      let type = context.inputs[0].scalar.innerCode
+      let scalar = context.inputs[0].scalar
       let (function, first, second) = op.function.comparison
-      return CPUKernel { operands, list in
+      var kernel = CPUKernel { operands, list in
         let arguments = ck_compare_args(
           x: operands.inputs[first], y: operands.inputs[second],
-          z: operands.outputs[0].assumingMemoryBound(to: UInt8.self), type: type, function: function,
+          z: operands.outputs[0].assumingMemoryBound(to: UInt8.self), type: scalar.innerCode, function: function,
           rank: layout.rank, sizes: axes(layout.sizes), x_strides: axes(layout.strides[first]),
           y_strides: axes(layout.strides[second]))
-        list.add(run, arguments, items: layout.chunkedItems, cost: min(layout.innerCount, Int(ck_map_chunk)))
+        list.addStrips(run, arguments, layout.count)
       }
+      kernel.strips = ElementChains.Strips(layout.count, [scalar.innerByteCount, scalar.innerByteCount, 1])
+      return kernel
     }
   }
 }

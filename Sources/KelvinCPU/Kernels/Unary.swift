@@ -27,11 +27,9 @@ private func unary(_ function: UnaryFunction, _ context: CPUContext, count: Int)
   var kernel = CPUKernel { operands, list in
     let arguments = ck_unary_args(
       x: operands.floats(0), y: operands.result(), count: count, map: map, a: function.a, b: function.b)
-    list.add(
-      run, arguments, items: parts(count, of: Int(ck_map_chunk)),
-      cost: Int(ck_map_chunk) * Int(function.operations))
+    list.addStrips(run, arguments, count, cost: Int(function.operations))
   }
-  kernel.chunks = ElementChains.Chunks(outer: 1, inner: count, pointers: 2)
+  kernel.strips = ElementChains.Strips(count, [4, 4])
   return kernel
 }
 
@@ -42,14 +40,15 @@ private func integerUnary(
   guard function.kind.keepsIntegers || function.kind == .affine else {
     throw context.unsupported("\(function) in \(scalar.rawValue) arithmetic")
   }
-  return CPUKernel { operands, list in
+  var kernel = CPUKernel { operands, list in
     let arguments = ck_int_unary_args(
       x: operands.inputs[0], y: operands.outputs[0], type: scalar.innerCode, function: Int(function.code), count: count,
       lower: Int64(Int(saturating: Double(function.a))), upper: Int64(Int(saturating: Double(function.b))),
       a: Double(function.a), b: Double(function.b))
-    list.add(
-      ck_int_unary_run, arguments, items: parts(count, of: Int(ck_map_chunk)), cost: 2 * Int(ck_map_chunk))
+    list.addStrips(ck_int_unary_run, arguments, count, cost: 2)
   }
+  kernel.strips = ElementChains.Strips(count, [scalar.byteCount, scalar.byteCount])
+  return kernel
 }
 
 extension CPUVariant {
