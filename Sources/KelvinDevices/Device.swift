@@ -45,6 +45,9 @@ package protocol Device: AnyObject, Sendable {
   /// The verdicts on the device's driver; nil if there is no driver to test.
   var trust: KernelTrust? { get }
 
+  /// Whether the host can read the results of a submission while later ones run.
+  var isReadWhileBusy: Bool { get }
+
   /// The bytes of device memory that this process can still allocate; nil if unknown.
   var freeMemory: Int? { get }
 
@@ -73,6 +76,8 @@ extension Device {
   package func packedByteCounts(of node: Node, in graph: Graph, precision: Precision) -> [String: Int]? { nil }
 
   package var trust: KernelTrust? { nil }
+
+  package var isReadWhileBusy: Bool { true }
 
   /// Suits a device whose driver does not report the memory that is in use.
   package var freeMemory: Int? { unheldMemory }

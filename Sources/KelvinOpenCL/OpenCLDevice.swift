@@ -31,6 +31,8 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
   let turns: OpenCLQueueLock
   private let kernelTrust: KernelTrust
   package var trust: KernelTrust? { kernelTrust }
+  /// Copies from a memory of its own, and mappings, come after all submissions in the queue.
+  package var isReadWhileBusy: Bool { memoryModel == .host }
   private let kernels: GPUKernels<OpenCLTarget>
 
   init(

@@ -25,8 +25,10 @@ final class PlanMeasurement: Disturbable {
     memory: ExecutionContext
   ) throws {
     self.solution = solution
-    session = try context.compile(solution, precision: request.precision, threads: request.threads)
-      .makeSession(in: memory)
+    // Predictions add up costs, so hand-over is fitted to runs whose devices take turns.
+    session = try context.compile(
+      solution, precision: request.precision, threads: request.threads, overlaps: false
+    ).makeSession(in: memory)
     _ = try session.run(inputs)
   }
 

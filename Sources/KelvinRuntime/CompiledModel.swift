@@ -83,13 +83,15 @@ package final class CompiledModel: Sendable {
   ///   - tuning: which kernels may be chosen by timing.
   ///   - watchdog: the time limits of devices.
   ///   - expecting: the expected seconds of a node on an asynchronous device; nil if unknown.
+  ///   - overlap: decides which segments end early, for the sake of other devices; nil if none does.
   /// - Throws: `RuntimeError`, `.cancelled` included.
   package init(
     _ graph: Graph, placement: [String: String], transfers: [PlannedTransfer], inventory: DeviceInventory,
     precision: Precision, threads: Int, isDeterministic: Bool = false, specialization: [String] = [],
     storage: (any Device) -> (weights: any PackedWeights, blobs: any BlobCache),
     tuning: KernelTuning = KernelTuning(.off), watchdog: Watchdog = .standard,
-    expecting: (Node, Graph, any Device) -> Double? = { _, _, _ in nil }, observer: Observer = Observer()
+    expecting: (Node, Graph, any Device) -> Double? = { _, _, _ in nil }, overlap: OverlapCosts? = nil,
+    observer: Observer = Observer()
   ) throws(RuntimeError) {
     // Devices may call `goesOn` from their own threads.
     let budget = WorkBudget.current
@@ -102,8 +104,9 @@ package final class CompiledModel: Sendable {
       devices[id] = try inventory.device(id)
     }
     let host = inventory.host.info.id
-    let isHost: (String) -> Bool = { devices[$0]?.info.isHost ?? false }
-    let schedule = try Schedule(flat, placement: placement, transfers: transfers, host: host, isHost: isHost)
+    let isHost: (String) -> Bool = { [devices] in devices[$0]?.info.isHost ?? false }
+    let schedule = try Schedule(
+      flat, placement: placement, transfers: transfers, host: host, isHost: isHost, costs: overlap)
     var unified: [String: Bool] = [:]
     for (id, device) in devices {
       // Set before the first call to the device, not only before the first compilation.

@@ -294,20 +294,22 @@ package struct ModelContext: Sendable {
 
   /// Compiles the best single plan of a solution.
   package func compile(
-    _ solution: PlanSolution, precision: Precision, threads: Int, isDeterministic: Bool = false,
+    _ solution: PlanSolution, precision: Precision, threads: Int, isDeterministic: Bool = false, overlaps: Bool = true,
     observer: CompiledModel.Observer = .init()
   ) throws(RuntimeError) -> CompiledModel {
     try compile(
       Placement(solution), precision: precision, threads: threads, isDeterministic: isDeterministic,
-      observer: observer)
+      overlaps: overlaps, observer: observer)
   }
 
   /// Compiles the graph for a placement, reading packed weights from the cache and storing new ones. While another
   /// specialization of the model is alive, the compiled model shares its packed and uploaded weights.
   ///
+  /// - Parameter overlaps: whether segments may end early so that other devices start sooner, which depends on costs.
+  ///   Deterministic models have no such segments.
   /// - Throws: `file`, before anything is stored, if a file of the model changed since it was opened.
   package func compile(
-    _ placement: Placement, precision: Precision, threads: Int, isDeterministic: Bool = false,
+    _ placement: Placement, precision: Precision, threads: Int, isDeterministic: Bool = false, overlaps: Bool = true,
     observer: CompiledModel.Observer = .init()
   ) throws(RuntimeError) -> CompiledModel {
     var cached: [String: CachedWeights] = [:]
@@ -335,12 +337,22 @@ package struct ModelContext: Sendable {
         }, tuning: tuning, watchdog: watchdog,
         expecting: { node, graph, device in
           costs.cost(node, in: graph, on: device, asking: precision, threads: threads).seconds
-        }, observer: observer)
+        }, overlap: overlaps && !isDeterministic ? overlapCosts(placement, precision, threads) : nil,
+        observer: observer)
     }
     for weights in cached.values {
       weights.save()
       if let mapped = weights.mapped { sources.hold(pack: mapped) }
     }
     return model
+  }
+
+  private func overlapCosts(_ placement: Placement, _ precision: Precision, _ threads: Int) -> OverlapCosts {
+    let devices = inventory.devices(named: Set(placement.devices.values).sorted())
+    let byID = Dictionary(devices.map { ($0.info.id, $0) }) { first, _ in first }
+    let late = Set(devices.filter { !$0.isReadWhileBusy }.map(\.info.id))
+    return OverlapCosts(resources: costs.resources(of: devices.map(\.info)), late: late) { node, graph, device in
+      byID[device].map { costs.cost(node, in: graph, on: $0, asking: precision, threads: threads).seconds }
+    }
   }
 }

@@ -18,12 +18,14 @@ import Testing
   ])
   private static let devices = ["reference", "private", "unified"]
 
-  private func compile(_ graph: Graph, _ pins: [String: String]) throws -> (model: CompiledModel, plan: PlanSolution) {
+  private func compile(
+    _ graph: Graph, _ pins: [String: String], overlap: OverlapCosts? = nil
+  ) throws -> (model: CompiledModel, plan: PlanSolution) {
     let request = PlanRequest(units: .devices(Self.devices), pins: pins)
     let plan = try Planner(inventory: inventory, costs: CostSheet()).problem(graph, request).solve()
     let model = try CompiledModel(
       graph, placement: plan.placement, transfers: plan.transfers, inventory: inventory, precision: .full, threads: 1,
-      storage: { _ in (MemoryPackedWeights(), NoBlobCache()) })
+      storage: { _ in (MemoryPackedWeights(), NoBlobCache()) }, overlap: overlap)
     return (model, plan)
   }
 
@@ -42,7 +44,11 @@ import Testing
     let (raw, inputs) = try RandomControlGraph.make(seed: UInt64(seed), depth: 1 + seed % 3)
     let graph = seed % 2 == 0 ? raw : try Pipeline.standard(ReferenceEvaluator()).run(raw).graph
     let pins = randomPins(graph, seed: UInt64(seed))
-    let (model, plan) = try compile(graph, pins)
+    // With costs, segments end early for the sake of other devices.
+    let costs = OverlapCosts(resources: [:]) { node, _, _ in
+      Double(node.name.utf8.reduce(0) { ($0 * 31 + Int($1)) % 97 })
+    }
+    let (model, plan) = try compile(graph, pins, overlap: seed % 3 == 0 ? nil : costs)
     #expect(plan.placement == pins, "seed \(seed)")
     let session = try model.makeSession()
     var interpreter = RegionInterpreter()

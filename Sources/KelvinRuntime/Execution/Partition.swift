@@ -1,5 +1,14 @@
 /// Groups nodes into segments without cyclic dependencies between segments.
 struct Partition {
+  /// A node or control flow of a block.
+  struct Item {
+    let device: String
+    /// The items that compute what it reads.
+    let before: Set<Int>
+    /// Whether it also depends on all items that are not last.
+    let isLast: Bool
+  }
+
   private(set) var members: [[Int]] = []
   private(set) var devices: [String] = []
   /// For each segment, the segments it reads from.
@@ -8,14 +17,35 @@ struct Partition {
   private var dependencyPrefixes: [Int] = []
   private var open: [String: Int] = [:]
 
+  init() {}
+
+  /// - Parameters:
+  ///   - order: all items, each after those that it depends on.
+  ///   - starts: the items that start a segment.
+  init(_ items: [Item], order: some Sequence<Int>, startingAt starts: Set<Int> = []) {
+    var groups = Array(repeating: 0, count: items.count)
+    var early: Int?
+    for number in order {
+      let item = items[number]
+      if item.isLast, early == nil { early = members.count }
+      groups[number] = append(
+        number, item.device, after: Set(item.before.map { groups[$0] }), andFirst: early ?? 0,
+        startsSegment: starts.contains(number))
+    }
+  }
+
   /// Adds the next item in topological order. It joins its device's current segment if that already depends on
   /// everything the item depends on, else it starts a new segment. A segment therefore never starts later because of
   /// a node that joins it, and independent work on other devices overlaps.
   ///
-  /// - Parameter count: the number of first segments that the item also depends on.
+  /// - Parameters:
+  ///   - count: the number of first segments that the item also depends on.
+  ///   - startsSegment: whether the item joins no segment.
   /// - Returns: the segment.
-  mutating func append(_ item: Int, _ device: String, after before: Set<Int>, andFirst count: Int) -> Int {
-    if let current = open[device], count <= dependencyPrefixes[current],
+  private mutating func append(
+    _ item: Int, _ device: String, after before: Set<Int>, andFirst count: Int, startsSegment: Bool = false
+  ) -> Int {
+    if !startsSegment, let current = open[device], count <= dependencyPrefixes[current],
       before.allSatisfy({ $0 == current || reaches(from: current, $0) })
     {
       members[current].append(item)

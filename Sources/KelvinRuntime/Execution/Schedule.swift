@@ -73,11 +73,13 @@ package struct Schedule: Sendable {
   ///   - host: the device of inputs and outputs.
   ///   - isHost: whether a device computes on the calling thread. Other devices are started first, so that work
   ///     overlaps.
+  ///   - costs: decide which segments end early, for the sake of other devices; nil if none does.
   package init(
-    _ flat: FlatGraph, placement: [String: String], transfers: [PlannedTransfer], host: String, isHost: (String) -> Bool
+    _ flat: FlatGraph, placement: [String: String], transfers: [PlannedTransfer], host: String,
+    isHost: @escaping (String) -> Bool, costs: OverlapCosts? = nil
   ) throws(RuntimeError) {
-    var writer = try ScheduleWriter(flat, placement, transfers, host)
-    steps = try writer.write(isHost)
+    var writer = try ScheduleWriter(flat, placement, transfers, host, isHost: isHost, costs)
+    steps = try writer.write()
     segments = writer.segments
   }
 }

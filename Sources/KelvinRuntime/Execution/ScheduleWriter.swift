@@ -21,6 +21,8 @@ struct ScheduleWriter {
   /// For each value with memory of its own, all values that use that memory.
   private let sharing: [ValueID: [ValueID]]
   private let devices: Set<String>
+  private let isHost: (String) -> Bool
+  private let costs: OverlapCosts?
   private var present = Presence()
 
   private struct Location: Hashable {
@@ -48,9 +50,12 @@ struct ScheduleWriter {
   }
 
   init(
-    _ flat: FlatGraph, _ placement: [String: String], _ transfers: [PlannedTransfer], _ host: String
+    _ flat: FlatGraph, _ placement: [String: String], _ transfers: [PlannedTransfer], _ host: String,
+    isHost: @escaping (String) -> Bool, _ costs: OverlapCosts?
   ) throws(RuntimeError) {
     self.flat = flat
+    self.isHost = isHost
+    self.costs = costs
     graph = flat.graph
     self.placement = placement
     self.host = host
@@ -78,13 +83,13 @@ struct ScheduleWriter {
     }
   }
 
-  mutating func write(_ isHost: (String) -> Bool) throws(RuntimeError) -> [Schedule.Step] {
+  mutating func write() throws(RuntimeError) -> [Schedule.Step] {
     for input in graph.inputs { present.insert(Location(value: input, device: host)) }
     for source in flat.sources { present.insert(Location(value: source.value, device: device(source.name))) }
     let parts = partition(flat.root)
     findLeaving()
     let given = Set(graph.inputs + flat.sources.map(\.value))
-    return try order(flat.root, parts, isHost, given: given, results: graph.outputs.uniqued)
+    return try order(flat.root, parts, given: given, results: graph.outputs.uniqued)
   }
 
   private func device(_ name: String) -> String { placement[name] ?? host }
@@ -118,47 +123,72 @@ struct ScheduleWriter {
       result.inner += inner
     }
     result.needs = besides(result.itemNeeds.joined(), Set(block.items.flatMap(definitions)))
-    var definer: [ValueID: Int] = [:]
-    let late = block.items.enumerated().filter { isLast($0.element) }
-    for (number, item) in block.items.enumerated() where !isLast(item) {
-      append(item, number, block, &result, &definer)
-    }
-    let early = result.partition.members.count
-    for (number, item) in late { append(item, number, block, &result, &definer, afterFirst: early) }
+    let (items, order) = items(of: block, result.itemNeeds)
+    let overlap = work(block).flatMap { OverlapSearch(items, order, $0) }
+    result.partition = overlap?.best() ?? Partition(items, order: order)
     result.base = groupCount
     groupCount += result.partition.members.count
     for (group, members) in result.partition.members.enumerated() {
       for member in members {
-        if case .node(let index) = block.items[member] { groupOfNode[index] = result.base + group }
+        if case .node(let index) = block.items[member] {
+          groupOfNode[index] = result.base + group
+        } else {
+          result.control[group] = member
+        }
       }
     }
     return result
   }
 
-  private func isLast(_ item: FlatGraph.Item) -> Bool {
-    if case .node(let index) = item { flat.places[index].isLast } else { false }
+  /// Returns the items of a block for its partition, and their order: nodes that overwrite memory that others read come
+  /// last.
+  private func items(
+    of block: FlatGraph.Block, _ needs: [[Location]]
+  ) -> (items: [Partition.Item], order: [Int]) {
+    func isLast(_ item: FlatGraph.Item) -> Bool {
+      if case .node(let index) = item { flat.places[index].isLast } else { false }
+    }
+    let isLate = block.items.map(isLast)
+    let order = isLate.indices.filter { !isLate[$0] } + isLate.indices.filter { isLate[$0] }
+    var definer: [ValueID: Int] = [:]
+    var before: [Set<Int>] = Array(repeating: [], count: block.items.count)
+    for number in order {
+      before[number] = Set(needs[number].compactMap { definer[$0.value] })
+      if case .loop(let loop) = block.items[number] {
+        before[number].formUnion(loop.carried.compactMap { definer[$0.value] })
+      }
+      for value in definitions(block.items[number]) { definer[value] = number }
+    }
+    let items = block.items.enumerated().map { number, item in
+      let device =
+        switch item {
+        // They form a segment of their own.
+        case .node(let index): self.device(graph.nodes[index].name) + (isLate[number] ? " last" : "")
+        case .branch(let branch): "branch \(branch.name)"
+        case .loop(let loop): "loop \(loop.name)"
+        }
+      return Partition.Item(device: device, before: before[number], isLast: isLate[number])
+    }
+    return (items, order)
   }
 
-  private func append(
-    _ item: FlatGraph.Item, _ number: Int, _ block: FlatGraph.Block, _ result: inout BlockPartition,
-    _ definer: inout [ValueID: Int], afterFirst early: Int = 0
-  ) {
-    var before: Set<Int> = []
-    func reads(_ value: ValueID) { if let group = definer[value] { before.insert(group) } }
-    for need in result.itemNeeds[number] { reads(need.value) }
-    let device: String
-    switch item {
-    case .node(let index):
-      // Nodes that overwrite memory that others read form a segment of their own.
-      device = self.device(graph.nodes[index].name) + (flat.places[index].isLast ? " last" : "")
-    case .branch(let branch): device = "branch \(branch.name)"
-    case .loop(let loop):
-      device = "loop \(loop.name)"
-      for carried in loop.carried { reads(carried.value) }
+  /// Returns the work of each item of a block; nil if it is unknown. The time of control flow is taken as zero.
+  private func work(_ block: FlatGraph.Block) -> [OverlapSearch.Work]? {
+    guard let costs, Set(placement.values).count > 1 else { return nil }
+    var work: [OverlapSearch.Work] = []
+    for item in block.items {
+      var (device, seconds) = (host, 0.0)
+      if case .node(let index) = item {
+        device = self.device(graph.nodes[index].name)
+        guard let known = costs.seconds(graph.nodes[index], graph, device) else { return nil }
+        seconds = known
+      }
+      work.append(
+        OverlapSearch.Work(
+          resource: costs.resources[device] ?? device, runsOnHost: isHost(device),
+          isReadLate: costs.late.contains(device), seconds: seconds))
     }
-    let group = result.partition.append(number, device, after: before, andFirst: early)
-    if case .node = item {} else { result.control[group] = number }
-    for value in definitions(item) { definer[value] = group }
+    return work
   }
 
   /// Finds the values that leave their segments, once all nodes have groups.
@@ -218,8 +248,7 @@ struct ScheduleWriter {
   ///   - given: the values that the block has without defining them.
   ///   - results: the values that must be on the host at the end.
   private mutating func order(
-    _ block: FlatGraph.Block, _ parts: BlockPartition, _ isHost: (String) -> Bool, given: Set<ValueID>,
-    results: [ValueID]
+    _ block: FlatGraph.Block, _ parts: BlockPartition, given: Set<ValueID>, results: [ValueID]
   ) throws(RuntimeError) -> [Schedule.Step] {
     let partition = parts.partition
     /// The segment of each group; nil for control flow.
@@ -266,7 +295,7 @@ struct ScheduleWriter {
       if let number = parts.control[group] {
         for need in parts.itemNeeds[number] { try bring(need.value, to: need.device) }
         let inner = parts.inner[(innerStart[number] ?? 0)...]
-        steps.append(try control(block.items[number], inner, isHost))
+        steps.append(try control(block.items[number], inner))
         turns.finished(group, isPending: false)
         continue
       }
@@ -342,7 +371,7 @@ struct ScheduleWriter {
   }
 
   private mutating func control(
-    _ item: FlatGraph.Item, _ inner: ArraySlice<BlockPartition>, _ isHost: (String) -> Bool
+    _ item: FlatGraph.Item, _ inner: ArraySlice<BlockPartition>
   ) throws(RuntimeError) -> Schedule.Step {
     let before = present.added.count
     switch item {
@@ -351,7 +380,7 @@ struct ScheduleWriter {
       var sides: [Schedule.Block] = []
       var left: [Location] = []
       for (arm, parts) in zip([branch.then, branch.otherwise], inner) {
-        let steps = try order(arm.block, parts, isHost, given: [], results: [])
+        let steps = try order(arm.block, parts, given: [], results: [])
         for result in branch.results {
           let sharing = sharing[flat.memory[result.index]] ?? []
           for device in devices
@@ -369,7 +398,7 @@ struct ScheduleWriter {
       present.insert(Location(value: loop.iteration, device: host))
       let reads = ([loop.nextCondition].compactMap { $0 } + loop.rows.map(\.row)).filter { graph[$0].weight == nil }
       let given = Set([loop.iteration] + loop.carried.map(\.value))
-      let steps = try order(loop.body, inner[inner.startIndex], isHost, given: given, results: reads)
+      let steps = try order(loop.body, inner[inner.startIndex], given: given, results: reads)
       present.keep(before)
       for (result, carried) in zip(loop.results, loop.carried) {
         present.insert(Location(value: result, device: device(graph.nodes[carried.enter].name)))

@@ -139,7 +139,9 @@ package struct SessionRecord {
   ///
   /// - Parameter value: returns a value's name and byte count.
   func events(_ value: (Schedule.Transfer) -> (name: String, bytes: Int)) -> [TraceEvent] {
-    entries.flatMap { entry -> [TraceEvent] in
+    // By device, the end of its latest segment. A submission may have waited for it, since each device runs them in order.
+    var ends: [String: Double] = [:]
+    return entries.flatMap { entry -> [TraceEvent] in
       let start = (entry.start - began).inSeconds
       let duration = (entry.end - entry.start).inSeconds
       var around: [String: String] = [:]
@@ -157,9 +159,12 @@ package struct SessionRecord {
             details: around.merging(["bytes": "\(bytes)", "from": transfer.from]) { $1 })
         ]
       case .segment(let segment):
+        let device = segments[segment].device
+        let begin = max(start, ends[device] ?? 0)
+        for timing in entry.timings { ends[device] = max(ends[device] ?? 0, begin + timing.start + timing.seconds) }
         return entry.timings.map { timing in
           TraceEvent(
-            name: timing.node, kind: .node, device: segments[segment].device, start: start + timing.start,
+            name: timing.node, kind: .node, device: device, start: begin + timing.start,
             duration: timing.seconds, details: around.merging(["clock": timing.clock.rawValue]) { $1 })
         }
       case .region(let name):
