@@ -28,13 +28,27 @@ package final class TimedDevice: Device {
   package let timer: Double
   /// Whether the next submission fails, as on a lost device.
   package let fails: @Sendable () -> Bool
+  /// The costs of copies from and to its memory; nil for memory that the host addresses.
+  package let copies: Copies?
   private let refuses: @Sendable (Node) -> Bool
   /// Whether it has kernels of less than float32 for every node.
   private let hasLowPrecision: Bool
   private let reference = ReferenceDevice()
 
+  package struct Copies: Sendable {
+    /// Seconds of a copy that is a submission of its own, beyond its bytes.
+    let latency: Double
+    let bytesPerSecond: Double
+
+    package init(latency: Double, bytesPerSecond: Double) {
+      self.latency = latency
+      self.bytesPerSecond = bytesPerSecond
+    }
+  }
+
   package init(
     _ id: String, kind: DeviceInfo.Kind, clock: VirtualClock, overhead: Double = 0, timer: Double = 0,
+    copies: Copies? = nil,
     refuses: @escaping @Sendable (Node) -> Bool = { _ in false }, hasLowPrecision: Bool = false,
     fails: @escaping @Sendable () -> Bool = { false }, seconds: @escaping @Sendable (Node) -> Double
   ) {
@@ -43,6 +57,7 @@ package final class TimedDevice: Device {
       resource: kind == .cpu ? "cpu" : id)
     self.clock = clock
     self.overhead = overhead
+    self.copies = copies
     self.timer = timer
     self.refuses = refuses
     self.hasLowPrecision = hasLowPrecision
@@ -63,7 +78,35 @@ package final class TimedDevice: Device {
     return TimedExecutable(self, segment.graph, try reference.compile(segment))
   }
 
-  package func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer { try HostBuffer(byteCount: byteCount) }
+  package func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer {
+    let memory = try HostBuffer(byteCount: byteCount)
+    return copies.map { TimedBuffer(memory, clock, $0) } ?? memory
+  }
+}
+
+/// Memory that the host cannot address. Its copies are submissions of their own.
+private final class TimedBuffer: Buffer {
+  let memory: HostBuffer
+  private let clock: VirtualClock
+  private let copies: TimedDevice.Copies
+  var byteCount: Int { memory.byteCount }
+  var hostPointer: UnsafeMutableRawPointer? { nil }
+
+  init(_ memory: HostBuffer, _ clock: VirtualClock, _ copies: TimedDevice.Copies) {
+    self.memory = memory
+    self.clock = clock
+    self.copies = copies
+  }
+
+  func write(_ source: UnsafeRawBufferPointer, at offset: Int) {
+    memory.write(source, at: offset)
+    clock.advance(by: copies.latency + Double(source.count) / copies.bytesPerSecond)
+  }
+
+  func read(into target: UnsafeMutableRawBufferPointer, at offset: Int) {
+    memory.read(into: target, at: offset)
+    clock.advance(by: copies.latency + Double(target.count) / copies.bytesPerSecond)
+  }
 }
 
 private final class TimedExecutable: Executable {
@@ -79,7 +122,15 @@ private final class TimedExecutable: Executable {
   }
 
   func bind(_ bindings: Bindings) throws(DeviceError) -> any Invocation {
-    TimedInvocation(self, try inner.bind(bindings), measures: bindings.measuresNodes)
+    func addressed(_ slice: BufferSlice) -> BufferSlice {
+      guard let buffer = slice.buffer as? TimedBuffer else { return slice }
+      return BufferSlice(buffer.memory, offset: slice.offset, byteCount: slice.byteCount)
+    }
+    var own = bindings
+    own.inputs = bindings.inputs.map(addressed)
+    own.outputs = bindings.outputs.map(addressed)
+    own.scratch = bindings.scratch.map(addressed)
+    return try TimedInvocation(self, try inner.bind(own), own)
   }
 }
 
@@ -89,19 +140,38 @@ private final class TimedInvocation: Invocation {
   let measures: Bool
   /// The costs of the latest submission.
   private var costs: [(name: String, seconds: Double)] = []
+  private(set) var stagedInputs: [Int: BufferSlice] = [:]
+  private(set) var stagedOutputs: [Int: BufferSlice] = [:]
+  private let bindings: Bindings
   var completion: any Event { inner.completion }
 
-  init(_ executable: TimedExecutable, _ inner: any Invocation, measures: Bool) {
+  init(_ executable: TimedExecutable, _ inner: any Invocation, _ bindings: Bindings) throws(DeviceError) {
     self.executable = executable
     self.inner = inner
-    self.measures = measures
+    self.bindings = bindings
+    measures = bindings.measuresNodes
+    guard executable.device.copies != nil else { return }
+    for index in bindings.hostInputs { stagedInputs[index] = try Self.staging(bindings.inputs[index]) }
+    for index in bindings.hostOutputs { stagedOutputs[index] = try Self.staging(bindings.outputs[index]) }
+  }
+
+  private static func staging(_ slice: BufferSlice) throws(DeviceError) -> BufferSlice {
+    BufferSlice(try HostBuffer(byteCount: slice.byteCount), offset: 0, byteCount: slice.byteCount)
+  }
+
+  private func copy(_ source: BufferSlice, to target: BufferSlice) throws(DeviceError) {
+    try target.write(UnsafeRawBufferPointer(start: source.hostPointer, count: source.byteCount))
+    let rate = executable.device.copies?.bytesPerSecond ?? .infinity
+    executable.device.clock.advance(by: Double(source.byteCount) / rate)
   }
 
   func submit() throws(DeviceError) {
     guard !executable.device.fails() else {
       throw DeviceError(.lost, device: executable.device.info.id, place: "submission", reason: "the card is gone")
     }
+    for (index, staging) in stagedInputs { try copy(staging, to: bindings.inputs[index]) }
     try inner.submit()
+    for (index, staging) in stagedOutputs { try copy(bindings.outputs[index], to: staging) }
     costs = executable.nodes.map { ($0.name, executable.device.seconds($0)) }
     let timers = measures ? executable.device.timer * Double(costs.count) : 0
     executable.device.clock.advance(by: costs.reduce(executable.device.overhead + timers) { $0 + $1.seconds })

@@ -1,4 +1,4 @@
-import KelvinDevices
+package import KelvinDevices
 import KelvinGraph
 
 /// A schedule's step bound to memory, with its number among all steps of the schedule.
@@ -25,7 +25,8 @@ struct BoundLoop {
   let segments: [Int]
 }
 
-enum BoundCopy {
+/// A copy of a value between the memory of two devices.
+package enum BoundCopy {
   /// Both devices use the same memory.
   case shared
   case upload(from: UnsafeRawBufferPointer, to: BufferSlice)
@@ -33,7 +34,7 @@ enum BoundCopy {
   /// The host can address neither device's memory: copies through a host buffer.
   case staged(from: BufferSlice, HostBuffer, to: BufferSlice)
 
-  init(_ from: BufferSlice, _ to: BufferSlice) throws(DeviceError) {
+  package init(_ from: BufferSlice, _ to: BufferSlice) throws(DeviceError) {
     if let source = from.hostPointer {
       self = .upload(from: UnsafeRawBufferPointer(start: source, count: from.byteCount), to: to)
     } else if let target = to.hostPointer {
@@ -43,7 +44,7 @@ enum BoundCopy {
     }
   }
 
-  func perform() throws(DeviceError) {
+  package func perform() throws(DeviceError) {
     switch self {
     case .shared: break
     case .upload(let source, let to): try to.write(source)
