@@ -80,10 +80,10 @@ final class DeviceMeasurement: Disturbable {
     (compile, firstRun) = (cold.compile, cold.firstRun)
     (compileSeconds, coldSeconds) = (cold.compileSeconds, cold.nodeSeconds)
     var start = clock.now()
-    var model = try context.compile(solution, precision: precision, threads: threads)
+    var model = try context.compile(solution, precision: precision, threads: threads, overlaps: false)
     if context.cache != nil {
       start = clock.now()
-      model = try context.compile(solution, precision: precision, threads: threads)
+      model = try context.compile(solution, precision: precision, threads: threads, overlaps: false)
     }
     compileCached = clock.now() - start
     weights = model.weightReport

@@ -82,7 +82,7 @@ struct OverlapSearch {
   }
 
   /// Returns, for each segment and each node of another device that waits for it, the nodes of the segment that need not
-  /// run before. Those that take longest come first.
+  /// run before, the longest first.
   private func cuts(_ state: State) -> [[Int]] {
     let partition = state.partition
     var groups = Array(repeating: 0, count: items.count)
@@ -90,7 +90,7 @@ struct OverlapSearch {
     var cuts: [(items: [Int], seconds: Double)] = []
     for (reader, sources) in partition.dependencies.enumerated() where !isLast(reader, partition) {
       for source in sources.sorted() where partition.devices[source] != partition.devices[reader] {
-        // What the first nodes of the reader need, then what the first few need.
+        // The needs of the reader's nodes up to one of them.
         var needed: Set<Int> = []
         for item in partition.members[reader] {
           let reads = items[item].before.filter { groups[$0] == source && !needed.contains($0) }

@@ -43,7 +43,7 @@ struct Partition {
   ///   - startsSegment: whether the item joins no segment.
   /// - Returns: the segment.
   private mutating func append(
-    _ item: Int, _ device: String, after before: Set<Int>, andFirst count: Int, startsSegment: Bool = false
+    _ item: Int, _ device: String, after before: Set<Int>, andFirst count: Int, startsSegment: Bool
   ) -> Int {
     if !startsSegment, let current = open[device], count <= dependencyPrefixes[current],
       before.allSatisfy({ $0 == current || reaches(from: current, $0) })
