@@ -1,3 +1,5 @@
+import KelvinBasics
+
 /// The peak bytes of weights and values on each device, and plans within the limits.
 struct MemoryLimits {
   private let index: ProblemIndex
@@ -190,10 +192,12 @@ struct MemoryLimits {
   }
 
   private func crowded(_ excess: (node: Int, device: Int)) -> PlanningError {
-    .infeasible(
+    let (name, room) = (index.deviceNames[excess.device], index.memory[excess.device])
+    let weights = weightBytes([Array(repeating: excess.device, count: index.nodeCount)])[excess.device]
+    return .infeasible(
       node: index.nodeNames[excess.node],
-      "no plan was found that keeps '\(index.deviceNames[excess.device])' within "
-        + "\(index.memory[excess.device]) bytes when it runs",
+      "no plan was found that keeps '\(name)' within \(HumanReadable.bytes(room)) when it runs; the weights of all "
+        + "nodes take \(HumanReadable.bytes(weights)) there",
       remedy: "allow more memory or another device")
   }
 

@@ -1,3 +1,5 @@
+import KelvinBasics
+
 /// Checks a problem's names and numbers and assigns indices to them.
 struct ProblemReader {
   private let problem: PlanningProblem
@@ -364,8 +366,9 @@ struct ProblemReader {
       if let why = nodes[node].unsupported[name] { return "unsupported on \(name): \(why)" }
       if nodes[node].seconds[name] == nil { return "unsupported on \(name)" }
       if excluded.contains(device) { return "\(name) is excluded" }
-      let bytes = residentBytes(node, on: device)
-      return "its values and weights take \(bytes) bytes, \(name) holds \(index.memory[device])"
+      let (all, weights) = (residentBytes(node, on: device), index.weightBytes(of: node, on: device))
+      return "its weights take \(HumanReadable.bytes(weights)) and its values \(HumanReadable.bytes(all - weights)), "
+        + "\(name) has room for \(HumanReadable.bytes(index.memory[device]))"
     }
     return " (" + reasons.joined(separator: "; ") + ")"
   }
