@@ -81,10 +81,13 @@ package struct ModelContext: Sendable {
   }
 
   /// Returns the best plan with its reasons and alternatives. Among plans whose costs do not differ significantly,
-  /// the plan that a trial adopted is kept.
+  /// the plan that a trial adopted is kept. Unless the request is strict, the host runs what the units do not hold.
   package func explain(_ request: PlanRequest) throws -> PlanExplanation {
     WorkBudget.enter(.planning)
-    return try settled(try planner.problem(graph, request), request)
+    do { return try settled(try planner.problem(graph, request), request) } catch let error as PlanningError {
+      guard error.code == .infeasible, !request.isStrict, let relieved = try? relieved(request) else { throw error }
+      return relieved
+    }
   }
 
   /// Returns the plan file of an explanation.

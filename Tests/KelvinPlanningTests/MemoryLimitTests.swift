@@ -107,6 +107,25 @@ import Testing
       memory: ["b": Int.random(in: limits.b, using: &random), "a": Int.random(in: limits.a, using: &random)])
   }
 
+  /// A reduced placement is within the limits. If copies take no time, it differs from the wanted one only for lack of
+  /// memory.
+  @Test func reducedPlacementsFit() throws {
+    var moved = 0
+    for seed in Tier.some(50, of: UInt64(133_000)..<133_300) {
+      guard let problem = Self.chain(3...12, seed: seed, limits: (20...60, 500...500), weights: 2...9) else { continue }
+      let free = try PlanningProblem(
+        devices: problem.devices, host: problem.host,
+        transfers: problem.transfers.map { .init(from: $0.from, to: $0.to, latency: 0, bytesPerSecond: nil) },
+        inputs: problem.inputs, outputs: problem.outputs, nodes: problem.nodes)
+      let wanted = Dictionary(uniqueKeysWithValues: problem.nodes.map { ($0.id, "b") })
+      #expect(try free.reduced(wanted) == wanted, "seed \(seed)")
+      let placement = try problem.reduced(wanted)
+      #expect(problem.solution(placing: placement, lowerBound: 0) != nil, "seed \(seed)")
+      if placement != wanted { moved += 1 }
+    }
+    #expect(moved > 0)
+  }
+
   @Test func smallLimitedPlansEqualExhaustiveSearch() throws {
     var limited = 0
     var infeasible = 0

@@ -76,4 +76,6 @@ package struct PlanExplanation: Hashable, Sendable {
   /// The best mixture of single-device plans, for the goals `throughput` and `sustained`; nil if one of them alone is
   /// as good.
   package var replicas: PlanSolution?
+  /// A remark for the user about devices without memory for all that was asked of them; nil if there is none.
+  package var shortage: String?
 }

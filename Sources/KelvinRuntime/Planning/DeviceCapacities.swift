@@ -12,11 +12,13 @@ package final class DeviceCapacities: Sendable {
 
   /// Returns the bytes of a device's memory for weights and values, without room for what the device allocates besides:
   /// the rest of a buffer that weights share, copies of values in other layouts, the buffer of a kernel's first run.
-  static func usable(_ free: Int) -> Int { max(0, free - free / 32 - 256 << 10) }
+  package static func usable(_ free: Int) -> Int { max(0, free - free / 32 - 256 << 10) }
 
   /// Returns bytes by device id. Devices whose memory is unknown are missing.
-  func bytes(of devices: [any Device]) -> [String: Int] {
-    devices.reduce(into: [:]) { bytes, device in
+  ///
+  /// - Parameter bounds: upper bounds by device id.
+  func bytes(of devices: [any Device], within bounds: [String: Int] = [:]) -> [String: Int] {
+    let free: [String: Int] = devices.reduce(into: [:]) { bytes, device in
       let id = device.info.id
       if let first = known.withLock({ $0[id] }) {
         bytes[id] = first
@@ -29,5 +31,6 @@ package final class DeviceCapacities: Sendable {
         return first
       }
     }
+    return free.merging(bounds.filter { id, _ in devices.contains { $0.info.id == id } }) { min($0, $1) }
   }
 }

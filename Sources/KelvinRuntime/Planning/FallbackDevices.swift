@@ -10,6 +10,7 @@ struct FallbackDevices {
   /// Why devices must not be used, by id.
   private let excluded: [String: String]
   private let isStrict: Bool
+  private let hostRelieves: Bool
   /// The number of nodes that only the excluded host could run.
   private var heldBack = 0
 
@@ -19,6 +20,7 @@ struct FallbackDevices {
     excluded = request.failedDevices.mapValues { "out: \($0)" }
       .merging(request.exclusions.map { ($0, "excluded") }) { $1 }
     isStrict = request.isStrict
+    hostRelieves = request.hostRelieves
   }
 
   /// Adds to a node its cost on fallback devices, or why they do not run it.
@@ -33,7 +35,8 @@ struct FallbackDevices {
     var isHeldBack = false
     for device in devices {
       let id = device.info.id
-      let helps = record.seconds.isEmpty && !isStrict && !isHeldBack && device.info.isHost
+      let isNeeded = record.seconds.isEmpty || (hostRelieves && device === host)
+      let helps = isNeeded && !isStrict && !isHeldBack && device.info.isHost
       if let reason = excluded[id] {
         record.unsupported[id] = reason
         guard device === host, record.seconds.isEmpty else { continue }

@@ -4,12 +4,12 @@ package import KelvinPlanning
 
 extension ModelContext {
   /// Returns remarks on a plan for the user: a line for each fallback device that runs nodes that none of the units
-  /// supports, and one if the requested precision makes no difference.
+  /// supports, one if devices lack memory, and one if the requested precision makes no difference.
   package func remarks(on explanation: PlanExplanation, _ request: PlanRequest) throws(RuntimeError) -> [String] {
     let placement = explanation.solution.placement
     let helping = remarks(
       on: placement, units: try planner.devices(for: request).units, precision: request.precision)
-    return helping + (try precisionRemark(on: explanation, request).map { [$0] } ?? [])
+    return try helping + [explanation.shortage, precisionRemark(on: explanation, request)].compactMap { $0 }
   }
 
   /// Returns a remark if the requested precision makes no difference.

@@ -20,6 +20,10 @@ package struct PlanRequest: Sendable {
   package var failedDevices: [String: String] = [:]
   /// By device id, the nodes that it refused to run, and why.
   package var refusals: [String: [String: String]] = [:]
+  /// By device id, the most bytes that its driver gives the model, where it refused more.
+  package var memory: [String: Int] = [:]
+  /// Whether the host may also run nodes that a unit supports, because the units lack memory for them.
+  var hostRelieves = false
   /// The number of inferences after the first, for `one-shot`.
   package var runs: Int
   /// The power budget, for `sustained`.
@@ -167,7 +171,7 @@ package struct Planner: Sendable {
       device === host || rivals[device.info.id] != nil || nodes.contains { $0.seconds[device.info.id] != nil }
     }
     let used = devices.map(\.info)
-    let capacities = capacities.bytes(of: devices.filter { $0 !== host })
+    let capacities = capacities.bytes(of: devices.filter { $0 !== host }, within: request.memory)
     for device in devices where nodes.mayExceed(capacities[device.info.id]) {
       for (index, node) in graph.nodes.enumerated() where nodes[index].seconds[device.info.id] != nil {
         nodes[index].addWeights(of: node, in: graph, packedBy: device, request.precision)
