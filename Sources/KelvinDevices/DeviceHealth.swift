@@ -17,6 +17,7 @@ package final class DeviceHealth: Sendable {
   private let most = Atomic(Double.infinity.bitPattern)
   private let mostPreparation = Atomic(Double.infinity.bitPattern)
   private let held = Atomic(0)
+  private let mostHeld = Atomic(0)
   /// The number of threads in which the device's driver is compiling.
   let compilations = Atomic(0)
   private let now: @Sendable () -> Double
@@ -93,9 +94,14 @@ package final class DeviceHealth: Sendable {
   /// The bytes that this process holds on the device.
   package var heldByteCount: Int { held.load(ordering: .relaxed) }
 
-  package func took(byteCount: Int) { held.add(byteCount, ordering: .relaxed) }
+  package func took(byteCount: Int) {
+    mostHeld.max(held.add(byteCount, ordering: .relaxed).newValue, ordering: .relaxed)
+  }
 
   package func freed(byteCount: Int) { held.subtract(byteCount, ordering: .relaxed) }
+
+  /// Returns the most bytes that this process held on the device at once since the previous call.
+  package func takeMostHeld() -> Int { mostHeld.exchange(heldByteCount, ordering: .relaxed) }
 }
 
 /// Returns the seconds for which the system was awake.

@@ -30,6 +30,7 @@ __attribute__((constructor)) static void read_order(void) {
   told.newer = number("FAULTY_NEWER");
   told.memory = bytes("FAULTY_MEMORY");
   told.taken = bytes("FAULTY_TAKEN");
+  told.hidden = bytes("FAULTY_HIDDEN");
   order = told;
 }
 

@@ -18,7 +18,7 @@ int faulty_is_device_memory(uint32_t type, FaultyCard card) { return card != Fau
 
 int faulty_reserve(const FaultyOrder *order, unsigned long count) {
   pthread_mutex_lock(&lock);
-  int fits = order->memory == 0 || held + order->taken + count <= order->memory;
+  int fits = order->memory == 0 || held + order->taken + order->hidden + count <= order->memory;
   if (fits) held += count;
   if (held > peak) peak = held;
   pthread_mutex_unlock(&lock);

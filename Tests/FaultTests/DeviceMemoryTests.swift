@@ -2,6 +2,8 @@ import CFaultyDrivers
 import ConformanceChecks
 import KelvinBasics
 import KelvinDevices
+import KelvinEngine
+import KelvinFeatures
 import KelvinGraph
 import KelvinMeasurements
 import KelvinPlanning
@@ -29,6 +31,39 @@ import Testing
       #expect(isFree(64 << 20 - (interface == .vulkan ? 24 << 20 : 0) - after))
       #expect(throws: DeviceError.self) { _ = try device.makeBuffer(byteCount: 40 << 20) }
       withExtendedLifetime(buffer) {}
+      leave()
+    }
+  }
+
+  /// The driver refuses what its reported memory would hold: the device keeps the layers that it has memory for.
+  @Test(arguments: Tier.some(1, of: Interface.allCases))
+  func refusedAllocationMovesLayers(interface: Interface) async {
+    await #expect(processExitsWith: .success) { [interface] in
+      let room = ProductChain.count * ProductChain.weightBytes / 2
+      var order = FaultyOrder()
+      (order.card, order.memory) = (FaultyCardDiscrete, 64 << 20)
+      order.hidden = order.memory - UInt(room)
+      let machine = FaultyMachine(interface, order)
+      let values = (0..<ProductChain.shape.reduce(1, *)).map { Float($0 % 23) / 23 - 0.5 }
+      let input = DictionaryFeatureProvider(
+        dictionary: ["x": FeatureValue(multiArray: try MultiArray(values, shape: ProductChain.shape))])
+      func load(_ units: [String] = []) throws -> Predictor {
+        try machine.load(ProductChain.path, shape: ProductChain.shape, units: units)
+      }
+      let expected = try load(["cpu"]).answer(input)
+      let predictor = try load()
+      #expect(distance(try predictor.answer(input), expected) < 1e-4)
+      let placement = try predictor.loaded.shown.proven().explanation.solution.placement
+      let placed = placement.values.count { $0 == interface.device }
+      #expect(placed >= ProductChain.count / 6 && placed <= ProductChain.count / 2, "\(placement)")
+      #expect(faulty_peak_bytes() <= room)
+      let fallback = predictor.loaded.fallback
+      #expect(fallback.failures.isEmpty)
+      #expect(fallback.remarks.count == 1, "\(fallback.remarks)")
+      #expect(fallback.remarks.first?.hasPrefix("\(interface.device) has less memory than its driver reported") == true)
+      #expect(throws: (any Error).self) {
+        _ = try machine.load(ProductChain.path, shape: ProductChain.shape, isStrict: true)
+      }
       leave()
     }
   }

@@ -76,22 +76,24 @@ struct FaultyMachine {
     device = inventory.devices(named: (0..<count).map { "\(interface.rawValue):\($0)" }).first
   }
 
-  /// Loads the network planned for the device alone; the CPU runs unsupported nodes.
+  /// Loads a network planned for the device alone; the CPU runs unsupported nodes.
   ///
   /// - Parameters:
+  ///   - shape: the shape of the input "x".
   ///   - cacheDirectory: nil for no cache.
   ///   - units: devices to plan for; none for the first of the simulated driver.
   func load(
-    isStrict: Bool = false, excluding: [String] = [], cacheDirectory: String? = nil, units: [String] = []
+    _ path: String = FlexibleNetwork.path, shape: [Int] = [1, 3, Self.side, Self.side], isStrict: Bool = false,
+    excluding: [String] = [], cacheDirectory: String? = nil, units: [String] = []
   ) throws -> Predictor {
     var options = LoadOptions()
     options.cacheDirectory = cacheDirectory
     options.request = PlanRequest(
       units: .devices(units.isEmpty ? [interface.device] : units), isStrict: isStrict, precision: .full, threads: 1,
       exclusions: excluding)
-    options.shapes = ["x": [1, 3, Self.side, Self.side]]
+    options.shapes = ["x": Shape(shape)]
     options.watchdog.floor = patience
-    let loaded = try LoadedModel(path: FlexibleNetwork.path, options: options, inventory: inventory)
+    let loaded = try LoadedModel(path: path, options: options, inventory: inventory)
     return try loaded.fallback.withFallback { _ in
       try PlannedModel(loaded).predictor(specializationLimit: 2)
     }

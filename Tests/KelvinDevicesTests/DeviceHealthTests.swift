@@ -39,6 +39,15 @@ import Testing
     #expect(health.heldByteCount == 20)
   }
 
+  @Test func mostHeldMemoryIsCountedAnew() {
+    health.took(byteCount: 300)
+    health.freed(byteCount: 250)
+    #expect(health.takeMostHeld() == 300)
+    health.took(byteCount: 20)
+    #expect(health.takeMostHeld() == 70)
+    #expect(health.takeMostHeld() == 70)
+  }
+
   @Test func endOfASubmissionIsTheEndOfEarlierOnes() throws {
     let submissions = (0..<3).map { _ in health.submitted() }
     #expect(!submissions.contains(where: health.hasEnded))

@@ -34,13 +34,13 @@ package enum FlexibleNetwork {
     return field(1, 8) + field(7, graph) + field(8, field(1, "") + field(2, 17))
   }
 
-  private static func node(_ kind: String, _ inputs: [String], _ output: String, _ attributes: [UInt8]...) -> [UInt8] {
+  static func node(_ kind: String, _ inputs: [String], _ output: String, _ attributes: [UInt8]...) -> [UInt8] {
     inputs.flatMap { field(1, $0) } + field(2, output) + field(3, "node of \(output)") + field(4, kind)
       + attributes.flatMap { field(5, $0) }
   }
 
   /// Numbers that look random, in `offset - range ... offset + range`.
-  private static func weight(_ name: String, _ shape: [UInt64], _ range: Float, offset: Float = 0) -> [UInt8] {
+  static func weight(_ name: String, _ shape: [UInt64], _ range: Float, offset: Float = 0) -> [UInt8] {
     let count = Int(shape.reduce(1, *))
     let values = (0..<count).map { offset + range * (Float(($0 &* 2_654_435_761) % 2001) / 1000 - 1) }
     return field(
@@ -48,13 +48,13 @@ package enum FlexibleNetwork {
       shape.flatMap { field(1, $0) } + field(2, 1) + field(8, name) + field(9, values.withUnsafeBytes { Array($0) }))
   }
 
-  private static func value(_ name: String, _ dimensions: [[UInt8]]) -> [UInt8] {
+  static func value(_ name: String, _ dimensions: [[UInt8]]) -> [UInt8] {
     field(1, name) + field(2, field(1, field(1, 1) + field(2, dimensions.flatMap { field(1, $0) })))
   }
 
-  private static func field(_ number: Int, _ value: UInt64) -> [UInt8] { varint(UInt64(number) << 3) + varint(value) }
-  private static func field(_ number: Int, _ text: String) -> [UInt8] { field(number, Array(text.utf8)) }
-  private static func field(_ number: Int, _ bytes: [UInt8]) -> [UInt8] {
+  static func field(_ number: Int, _ value: UInt64) -> [UInt8] { varint(UInt64(number) << 3) + varint(value) }
+  static func field(_ number: Int, _ text: String) -> [UInt8] { field(number, Array(text.utf8)) }
+  static func field(_ number: Int, _ bytes: [UInt8]) -> [UInt8] {
     varint(UInt64(number) << 3 | 2) + varint(UInt64(bytes.count)) + bytes
   }
 

@@ -1,3 +1,4 @@
+import KelvinBasics
 package import KelvinDevices
 import KelvinPlanning
 import KelvinRuntime
@@ -13,6 +14,8 @@ package final class DeviceFallback: Sendable {
     package var devices: [String: String] = [:]
     /// By device, the nodes that it cannot run, and the reason.
     package var nodes: [String: [String: String]] = [:]
+    /// By device, the most bytes that its driver gives the model.
+    package var memory: [String: Int] = [:]
 
     fileprivate func covers(_ failure: DeviceError) -> Bool {
       guard !failure.nodes.isEmpty else { return devices[failure.device] != nil }
@@ -31,6 +34,21 @@ package final class DeviceFallback: Sendable {
     private static let unknown = 64 << 20
     /// The number of times the device ran out of memory.
     var count = 1
+    /// The most bytes that the model may take on the device from then on; nil if the device is skipped.
+    var memory: Int?
+    /// The number of times that `memory` was lowered.
+    var reductions = 0
+    private static let mostReductions = 4
+
+    /// Lowers the model's bytes on the device to those that it had when its driver refused more, and by a quarter of the
+    /// previous ones at least. With no room left, or after several reductions, the device is skipped.
+    ///
+    /// - Parameter room: the most bytes that the model had on the device in the failed attempt.
+    mutating func lower(to room: Int) {
+      let room = min(DeviceCapacities.usable(room), memory.map { $0 / 4 * 3 } ?? .max)
+      memory = room > 0 && reductions < Self.mostReductions ? room : nil
+      reductions += 1
+    }
 
     /// The bytes that the process must release before the device is tried again: the missing bytes, doubled at each
     /// failure. Memory that a prediction allocates and releases again, the model's own included, is therefore not a
@@ -74,25 +92,33 @@ package final class DeviceFallback: Sendable {
     for device in inventory.openDevices where !device.health.mayFree {
       if let failure = device.health.failure { failures.append(failure) }
     }
-    for shortage in state.withLock({ $0.shortages }) where size >= shortage.size {
-      let id = shortage.failure.device
-      guard !failures.contains(where: { $0.device == id }), shortage.held - held(id) < shortage.wanted else {
-        continue
-      }
-      failures.append(shortage.failure)
+    for shortage in shortages(for: size) where shortage.memory == nil {
+      if !failures.contains(where: { $0.device == shortage.failure.device }) { failures.append(shortage.failure) }
     }
     return failures
   }
 
+  /// Returns the shortages that concern a prediction, of devices that may still lack the memory.
+  private func shortages(for size: Int) -> [Shortage] {
+    guard !request.isStrict else { return [] }
+    return state.withLock { $0.shortages }.filter {
+      size >= $0.size && $0.held - held($0.failure.device) < $0.wanted
+    }
+  }
+
   private func held(_ id: String) -> Int { inventory.devices(named: [id]).first?.health.heldByteCount ?? 0 }
 
-  /// Returns the devices and nodes that a prediction does not use.
+  /// Returns the devices, nodes and memory that a prediction does not use.
   ///
   /// - Parameter size: the number of elements of the flexible inputs; nil for `usualSize`.
   package func exclusions(for size: Int? = nil) -> Exclusions {
     var exclusions = Exclusions()
-    for failure in failures(for: size ?? usualSize) {
+    let size = size ?? usualSize
+    for failure in failures(for: size) {
       exclusions.devices[failure.device] = "\(failure.place): \(failure.reason)"
+    }
+    for shortage in shortages(for: size) where exclusions.devices[shortage.failure.device] == nil {
+      exclusions.memory[shortage.failure.device] = shortage.memory
     }
     for refusal in state.withLock({ $0.refusals }) {
       for node in refusal.nodes { exclusions.nodes[refusal.device, default: [:]][node] = refusal.reason }
@@ -103,7 +129,8 @@ package final class DeviceFallback: Sendable {
   /// Remarks for the user about failed devices that the model could have used.
   package var remarks: [String] {
     let (refusals, renewals) = state.withLock { ($0.refusals, $0.renewals) }
-    let failures = failures + refusals
+    let shortages = shortages(for: .max).filter { $0.memory != nil }
+    let failures = failures + refusals + shortages.map(\.failure)
     let renewed = renewals.filter { renewal in !failures.contains { $0.device == renewal.device } }.map {
       "\($0.device) failed (\($0.place): \($0.reason)); it was opened again, and the work was repeated on it"
     }
@@ -112,6 +139,10 @@ package final class DeviceFallback: Sendable {
     return renewed
       + failures.filter { units.contains($0.device) }.map { failure in
         let why = "(\(failure.place): \(failure.reason))"
+        if let memory = shortages.first(where: { $0.failure == failure })?.memory {
+          return "\(failure.device) has less memory than its driver reported \(why); the model takes at most "
+            + "\(HumanReadable.bytes(memory)) there, and other devices run the rest"
+        }
         switch failure.code {
         case .outOfMemory: return "\(failure.device) has no memory for the model \(why); the model runs without it"
         case .compilation:
@@ -123,8 +154,9 @@ package final class DeviceFallback: Sendable {
       }
   }
 
-  /// Runs `body`, and again without each device that fails or runs out of memory, or without nodes that a device does
-  /// not compile. A device that fails for the first time in the process is opened anew, and `body` runs again with it.
+  /// Runs `body`, and again without each device that fails, with less of the memory of a device that runs out of it, or
+  /// without nodes that a device does not compile. A device that fails for the first time in the process is opened anew,
+  /// and `body` runs again with it.
   ///
   /// - Parameters:
   ///   - size: the number of elements of the flexible inputs; nil for `usualSize`.
@@ -137,13 +169,17 @@ package final class DeviceFallback: Sendable {
     let size = try size()
     var latest: DeviceError?
     var renewals = 0
+    // Memory that loading held for a time says nothing of later predictions.
+    if size == nil { forgetMostHeld() }
     while true {
       let exclusions = exclusions(for: size)
       do {
         let result = try body(exclusions)
+        if size == nil { forgetMostHeld() }
         if let latest, latest.code == .outOfMemory { noteHeld(latest.device) }
         return result
       } catch {
+        if error is PlanningError, skip(exclusions.memory.keys) { continue }
         guard case RuntimeError.device(let failure) = error, failure.canBeDoneElsewhere, isSpared(failure.device) else {
           throw latest.map { Self.final($0, because: error) } ?? error
         }
@@ -173,26 +209,47 @@ package final class DeviceFallback: Sendable {
     if failure.takesDeviceOut {
       inventory.devices(named: [failure.device]).first?.health.takeOut(failure)
     } else if failure.code == .outOfMemory {
-      let held = held(failure.device)
+      guard let health = inventory.devices(named: [failure.device]).first?.health else { return }
+      // The failed attempt has released its memory.
+      let held = health.heldByteCount
+      let room = health.takeMostHeld() - held
       state.withLock { state in
         guard let known = state.shortages.firstIndex(where: { $0.failure.device == failure.device }) else {
-          state.shortages.append(Shortage(failure: failure, size: size, held: held))
+          var shortage = Shortage(failure: failure, size: size, held: held)
+          shortage.lower(to: room)
+          state.shortages.append(shortage)
           return
         }
         state.shortages[known].size = min(state.shortages[known].size, size)
         state.shortages[known].held = held
-        state.shortages[known].count += 1
+        if state.shortages[known].memory == nil { state.shortages[known].count += 1 }
+        state.shortages[known].lower(to: room)
       }
     } else {
       state.withLock { if !$0.refusals.contains(failure) { $0.refusals.append(failure) } }
     }
   }
 
-  /// Measures the held memory again, without the memory that the failed attempt has released since.
+  private func forgetMostHeld() { for device in inventory.openDevices { _ = device.health.takeMostHeld() } }
+
+  /// Skips devices from now on, since no plan was found within the memory that they have for the model.
+  ///
+  /// - Returns: whether there are such devices.
+  private func skip(_ ids: some Collection<String>) -> Bool {
+    state.withLock { state in
+      for index in state.shortages.indices where ids.contains(state.shortages[index].failure.device) {
+        state.shortages[index].memory = nil
+      }
+    }
+    return !ids.isEmpty
+  }
+
+  /// Measures the memory held on a skipped device again, without the memory that the failed attempt has released since.
   private func noteHeld(_ id: String) {
     let held = held(id)
     state.withLock { state in
-      for index in state.shortages.indices where state.shortages[index].failure.device == id {
+      for index in state.shortages.indices
+      where state.shortages[index].failure.device == id && state.shortages[index].memory == nil {
         state.shortages[index].held = held
       }
     }

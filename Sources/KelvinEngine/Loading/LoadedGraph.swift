@@ -41,7 +41,7 @@ package struct LoadedGraph: Sendable {
 
   private var exclusions: DeviceFallback.Exclusions { own ?? fallback.exclusions() }
 
-  /// The request of the options, without excluded devices and nodes.
+  /// The request of the options, without excluded devices and nodes. It does not bound memory.
   private var request: PlanRequest {
     let exclusions = exclusions
     var request = options.request
@@ -73,13 +73,32 @@ package struct LoadedGraph: Sendable {
     return try context.explain(request)
   }
 
-  /// Returns the plan to run: the given plan, or the best plan that uses one device or was confirmed by a trial.
+  /// Returns the plan to run: the given plan, or the best plan that uses one device or was confirmed by a trial. If a
+  /// driver refused memory for it, the other devices run what does not fit.
   ///
   /// A graph with states has no mixture, because predictions would move the states between devices. A deterministic
   /// model has none either, because devices may round differently.
   ///
   /// - Returns: the plan, and a remark for the user if it is a mixture, or if another plan is predicted to be better.
   package func proven() throws -> (explanation: PlanExplanation, remark: String?) {
+    let bounds = exclusions.memory
+    let wanted = try wanted()
+    guard !bounds.isEmpty else { return wanted }
+    var request = request
+    request.memory = bounds
+    var reduced = try context.reduced(wanted.explanation.solution.placement, request)
+    // The remark about the refusal is enough.
+    reduced.shortage = nil
+    if let single = wanted.explanation.bestSingleDevice, single.predicted <= reduced.solution.predicted,
+      single.solution.placement.values.allSatisfy({ bounds[$0] == nil })
+    {
+      return (wanted.explanation.adopting(single.solution, reason: "the other devices lack memory"), nil)
+    }
+    return (reduced, nil)
+  }
+
+  /// Returns the plan to run where memory is as the drivers report it.
+  private func wanted() throws -> (explanation: PlanExplanation, remark: String?) {
     let explanation = try explain()
     var (proven, remark) =
       adopted == nil

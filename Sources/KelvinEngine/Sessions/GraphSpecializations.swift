@@ -90,12 +90,17 @@ final class GraphSpecializations: Sendable {
     let (kept, dropped) = standard.withLock { standard -> (CompiledMixture?, CompiledMixture?) in
       guard let known = standard else { return (nil, nil) }
       let mixture = known.mixture
-      guard !mixture.isOut, mixture.usedDevices.isDisjoint(with: exclusions.devices.keys) else {
+      let isTooLarge = mixture.usedDevices.contains {
+        exclusions.memory[$0, default: .max] < known.exclusions.memory[$0, default: .max]
+      }
+      guard !mixture.isOut, !isTooLarge, mixture.usedDevices.isDisjoint(with: exclusions.devices.keys) else {
         guard mixture.isOut || types.fit(mixture.graph) else { return (nil, nil) }
         standard = nil
         return (nil, mixture)
       }
-      let isWhole = known.exclusions.devices.keys.allSatisfy { exclusions.devices[$0] != nil }
+      let isWhole =
+        known.exclusions.devices.keys.allSatisfy { exclusions.devices[$0] != nil }
+        && known.exclusions.memory.keys.allSatisfy { exclusions.memory[$0] != nil }
       return (isWhole ? mixture : nil, nil)
     }
     dropped?.models.forEach(contexts.remove)
@@ -120,7 +125,7 @@ final class GraphSpecializations: Sendable {
     let shared = try placements.value(for: bucket, cancellation) {
       if let usual, key.types.of(usual.graph).bucket == bucket.types {
         if standard != nil { return usual.placements }
-        let kept = usual.placements.filter { graph.fits([$0]) }
+        let kept = key.exclusions.memory.isEmpty ? usual.placements.filter { graph.fits([$0]) } : []
         if kept.count > 1 { return Placement.sharing(kept) }
       }
       return try search(graph)

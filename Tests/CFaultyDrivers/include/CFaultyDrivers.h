@@ -53,6 +53,8 @@ typedef struct {
   unsigned long memory;
   /// Bytes of it that other processes hold; above 0, Vulkan reports them (VK_EXT_memory_budget).
   unsigned long taken;
+  /// Further bytes of it that other processes hold, which no driver reports.
+  unsigned long hidden;
   /// The byte that fills new device memory; 0 for the actual contents.
   unsigned char fill;
 } FaultyOrder;
