@@ -39,6 +39,7 @@ struct VulkanWeight: Sendable {
 /// The weights of one model in buffers; small weights share buffers.
 final class VulkanWeightStore: Sendable {
   /// The size of a buffer for small weights, in bytes. The rest of the last one is a small part of the device's memory.
+  /// Larger weights have buffers of their own.
   private let chunkByteCount: Int
 
   private struct State: Sendable {
@@ -85,17 +86,24 @@ final class VulkanWeightStore: Sendable {
         return weight
       }
       let size = (byteCount + bufferAlignment - 1) / bufferAlignment * bufferAlignment
+      if size >= chunkByteCount {
+        // The current chunk stays for the next small weights.
+        let own = try Self.buffer(context, byteCount: size)
+        try bytes.withUnsafeBytes { bytes throws(DeviceError) in try own.write(bytes, at: 0) }
+        let weight = VulkanWeight(buffer: own, offset: 0, byteCount: byteCount)
+        state.weights[key] = weight
+        return weight
+      }
       var chunk = state.chunk
       if chunk == nil || state.used + size > (chunk?.byteCount ?? 0) {
         try Self.upload(&state)
-        chunk = try VulkanBuffer.make(context, byteCount: max(size, chunkByteCount), isZeroed: false)
-        if let chunk { try PoisonedMemory.prepare(chunk) }
+        chunk = try Self.buffer(context, byteCount: chunkByteCount)
         state.chunk = chunk
         state.used = 0
       }
       guard let chunk else { throw context.error(.outOfMemory, "weight '\(key)'", "no memory for it", byteCount: size) }
       let offset = state.used
-      if chunk.allocation.pointer == nil, size < chunkByteCount {
+      if chunk.allocation.pointer == nil {
         bytes.withUnsafeBytes { state.gathered += $0 }
         state.gathered += [UInt8](repeating: 0, count: size - byteCount)
       } else {
@@ -106,6 +114,12 @@ final class VulkanWeightStore: Sendable {
       state.weights[key] = weight
       return weight
     }
+  }
+
+  private static func buffer(_ context: VulkanContext, byteCount: Int) throws(DeviceError) -> VulkanBuffer {
+    let buffer = try VulkanBuffer.make(context, byteCount: byteCount, isZeroed: false)
+    try PoisonedMemory.prepare(buffer)
+    return buffer
   }
 
   private func check(_ key: String, _ byteCount: Int, has count: Int) throws(DeviceError) {

@@ -145,11 +145,14 @@ struct LimitedPlan: Codable, Sendable, CustomStringConvertible {
     for index in 0..<count {
       let matrix = Tensor.random(.float32, [width, width], -0.1...0.1, &random)
       let weight = graph.addValue(Value(name: "w\(index)", type: matrix.type, weight: Weight(matrix)))
-      let op = Linear()
-      let next = graph.addValue(Value(name: "y\(index)", type: try op.infer(graph.types([last, weight]))[0]))
+      // Small weights between large ones.
+      let offset = Tensor.random(.float32, [width], -0.1...0.1, &random)
+      let bias = graph.addValue(Value(name: "b\(index)", type: offset.type, weight: Weight(offset)))
+      let op = Linear(epilogue: .bias)
+      let next = graph.addValue(Value(name: "y\(index)", type: try op.infer(graph.types([last, weight, bias]))[0]))
       let origin = Origin(name: "product \(index)", kind: op.name, index: index)
       graph.nodes.append(
-        Node(name: "product \(index)", op: op, inputs: [last, weight], outputs: [next], origins: [origin]))
+        Node(name: "product \(index)", op: op, inputs: [last, weight, bias], outputs: [next], origins: [origin]))
       last = next
     }
     graph.outputs = [last]
