@@ -164,6 +164,8 @@
 #define MAGNITUDE(x) abs(x)
 #define MULTIPLY_ADD(x, y, z) fma(x, y, z)
 #define EXACT_MULTIPLY_ADD(x, y, z) fma(x, y, z)
+// Declares a number whose operations are each rounded.
+#define UNFUSED(name, expression) precise float name = expression;
 #define ROUNDED(x) roundEven(x)
 #define EXPONENTIAL(x) exponential(x)
 #define LOGARITHM(x) logarithm(x)

@@ -141,6 +141,7 @@
 #define LARGER(x, y) ((x) > (y) || isnan(x) ? (x) : (y))
 #define SMALLER(x, y) ((x) < (y) || isnan(x) ? (x) : (y))
 #define MAGNITUDE(x) fabs(x)
+#define UNFUSED(name, expression) float name; { _Pragma("OPENCL FP_CONTRACT OFF") name = expression; }
 #define EXACT_MULTIPLY_ADD(x, y, z) fma(x, y, z)
 #define ROUNDED(x) rint(x)
 #define EXPONENTIAL(x) exp(x)
