@@ -15,6 +15,7 @@
 // xw - q * x - p * w + n * p * q. Padding positions and padding channels are bytes of p and add nothing.
 #include "common.glsl"
 #include "integers.glsl"
+#include "requantize.glsl"
 
 layout(constant_id = 1) const int PIXELS = 4;
 layout(constant_id = 2) const bool SIGNED_WEIGHTS = true;
@@ -68,9 +69,8 @@ vec4 unpacked(uint word) {
 
 void store(int at, int sum, int column, int ownZero, int low, int high) {
   if (REQUANTIZES) {
-    float scaled = roundEven(float(sum + int(table(3 * column + 1).x)) * uintBitsToFloat(table(3 * column + 2).x));
-    scaled = isUnordered(scaled) ? 0.0 : clamp(scaled, -65536.0, 65536.0);
-    sum = clamp(int(scaled) + ownZero, low, high);
+    sum = requantized(
+      sum, int(table(3 * column + 1).x), uintBitsToFloat(table(3 * column + 2).x), ownZero, low, high);
   }
   y[at] = uint(sum);
 }

@@ -7,7 +7,7 @@
 //
 // VECTORS are of four floats. HALVES and HALF_VECTORS may lie as float16 too. WORDS are integers of 8 to 64 bits in the
 // first one or two components, zeros above; but for uniform texel buffers the host says by the specialisation constant
-// 20 + slot how they lie (OperandFormat.swift).
+// 20 + slot how they lie (OperandFormat.swift). WORD_VECTORS are of four words; tiles in local memory read them.
 //
 // With HALF all floats lie as float16, operands but for WIDE_VECTORS and WIDE_FLOATS, and results, which are declared as
 // STORED_FLOATs, STORED_VECTORs or, where they are moved as they are, STORED_WORDs, and written as STORED_FLOAT(value).
@@ -45,6 +45,7 @@
 #define HALVES(slot, name) FLOATS(slot, name)
 #define HALF_VECTORS(slot, name) VECTORS(slot, name)
 #define WORDS(slot, name) OPERAND_(slot, uvec4, usamplerBuffer, name, )
+#define WORD_VECTORS(slot, name) WORDS(slot, name)
 
 #else
 
@@ -122,6 +123,9 @@ vec4 halvesOf(uvec2 pairs) { return vec4(unpackHalf2x16(pairs.x), unpackHalf2x16
 #define WIDE_FLOATS(slot, name) \
   OPERAND_(slot, float, name) \
   float name(int index) { return name##Elements[index]; }
+#define WORD_VECTORS(slot, name) \
+  OPERAND_(slot, uvec4, name) \
+  uvec4 name(int index) { return name##Elements[index]; }
 #ifdef HALF
 #define HALVES(slot, name) FLOATS(slot, name)
 #define HALF_VECTORS(slot, name) VECTORS(slot, name)

@@ -96,6 +96,10 @@ package protocol GPUTarget: Sendable {
   func offers(_ op: Convolution, _ window: SpatialWindow, _ context: KernelContext<Self>) throws(DeviceError)
     -> [GPUOffer<Self>]
   func offers(_ op: ConvolutionTranspose, _ window: SpatialWindow, _ context: KernelContext<Self>) -> [GPUOffer<Self>]
+  /// Implementations of an integer product with constant weights beside `integerProduct`. They read x and write the
+  /// result as it does, and pack weights in an order of their own.
+  func offers(_ plan: IntegerProductPlan, _ weights: IntegerWeights, _ context: KernelContext<Self>)
+    -> [GPUOffer<Self>]
   /// Weights and bias are constant.
   func offers(_ op: Linear, _ context: KernelContext<Self>) -> [GPUOffer<Self>]
   func offers(_ op: Reduce, _ context: KernelContext<Self>) throws(DeviceError) -> [GPUOffer<Self>]
@@ -118,6 +122,12 @@ extension GPUTarget {
   }
 
   package func seesElements(_ count: Int) -> Bool { true }
+
+  package func offers(_ plan: IntegerProductPlan, _ weights: IntegerWeights, _ context: KernelContext<Self>)
+    -> [GPUOffer<Self>]
+  {
+    []
+  }
 
   /// Whether elements of a type are stored as float16 inside a segment.
   package func isHalf(_ scalar: ScalarType) -> Bool { halves.contains(scalar) }

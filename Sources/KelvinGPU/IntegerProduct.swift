@@ -1,4 +1,4 @@
-internal import KelvinDevices
+package import KelvinDevices
 package import KelvinGraph
 
 /// Exact sums of products of 8-bit integers less their zero points: each position of x by each column of weights.
@@ -32,7 +32,25 @@ package struct IntegerProductPlan: Sendable {
   var weightCount: Int { groups * window.taps * channels * storedColumns }
 }
 
+/// The order of an integer product's constant weights in the node's second input.
+package struct IntegerWeights: Sendable {
+  /// Identifies the order in keys.
+  package let order: String
+  /// Returns the index of the weight of a group's column, channel and tap.
+  package let index: @Sendable (_ group: Int, _ column: Int, _ channel: Int, _ tap: Int) -> Int
+}
+
 extension KernelContext {
+  /// Returns the implementations of a product with constant weights, best first.
+  func offers(_ plan: IntegerProductPlan, _ weights: IntegerWeights) -> [GPUOffer<Target>] {
+    let (own, x) = (target.offers(plan, weights, self), node.inputs[0])
+    let products = Double(plan.images) * Double(plan.positions) * Double(plan.weightCount)
+    let kernel = NodeLowering<Target> { lowering throws(DeviceError) in
+      try lowering.multiply(plan, try lowering.read(x, .dense), try lowering.byteWeights(plan, weights))
+    }
+    return own + [KernelOffer(kernel, extraCost: own.isEmpty ? 0 : products)]
+  }
+
   /// - Parameter first: the first input of a node's requantization.
   /// - Throws: `.unsupported` if a value that the table holds is not constant.
   func requireTable(_ requantization: Requantization?, first: Int) throws(DeviceError) {
@@ -49,7 +67,8 @@ extension Lowering {
     run(target.integerProduct(plan), [x, weights, table, zero], write(node.outputs[0], .dense))
   }
 
-  private func table(_ plan: IntegerProductPlan) throws(DeviceError) -> Storage {
+  /// Returns the plan's table.
+  package func table(_ plan: IntegerProductPlan) throws(DeviceError) -> Storage {
     let columns = plan.groups * plan.columns
     let zeros = try constantWeight(3)
     var names = [zeros.name]
@@ -77,14 +96,9 @@ extension Lowering {
   }
 
   /// Returns constant weights as bytes in the order of the plan.
-  ///
-  /// - Parameter source: returns the index of the weight of a group's column, channel and tap.
-  func byteWeights(
-    _ plan: IntegerProductPlan, _ layout: String,
-    source: @escaping (_ group: Int, _ column: Int, _ channel: Int, _ tap: Int) -> Int
-  ) throws(DeviceError) -> Storage {
+  fileprivate func byteWeights(_ plan: IntegerProductPlan, _ source: IntegerWeights) throws(DeviceError) -> Storage {
     let weight = try constantWeight(1)
-    let key = "\(weight.name)/gpu-bytes-\(layout)-\(plan.groups)-\(plan.storedColumns)"
+    let key = "\(weight.name)/gpu-bytes-\(source.order)-\(plan.groups)-\(plan.storedColumns)"
     return self.weight(key, count: (plan.weightCount + 3) / 4) { target in
       let bytes = UnsafeMutableRawBufferPointer(target)
       weight.weight.dense().bytes.withUnsafeBytes { own in
@@ -93,7 +107,7 @@ extension Lowering {
           for tap in 0..<plan.window.taps {
             for channel in 0..<plan.channels {
               for column in 0..<plan.columns {
-                bytes[place + column] = own[source(group, column, channel, tap)]
+                bytes[place + column] = own[source.index(group, column, channel, tap)]
               }
               place += plan.storedColumns
             }

@@ -2,7 +2,7 @@ import CKelvinSupport
 
 /// The storage of an operand's elements, as `Shaders/operands.glsl` reads them.
 enum OperandFormat: Hashable, Sendable {
-  case float, float4, half, half4, byte, short, uint, uint2
+  case float, float4, half, half4, byte, short, uint, uint2, uint4
   /// One float, and four floats, that are never stored as float16.
   case wide, wide4
   /// Four floats of packed weights, which may be stored as float16 beside float32 operands.
@@ -28,6 +28,7 @@ enum OperandFormat: Hashable, Sendable {
     case .short: (VK_FORMAT_R16_UINT, 2)
     case .uint: (VK_FORMAT_R32_UINT, 4)
     case .uint2: (VK_FORMAT_R32G32_UINT, 8)
+    case .uint4: (VK_FORMAT_R32G32B32A32_UINT, 16)
     }
   }
 
@@ -36,14 +37,14 @@ enum OperandFormat: Hashable, Sendable {
   var words: (format: VkFormat, byteCount: Int) {
     switch self {
     case .float, .wide, .half, .byte, .short, .uint, .uint2: (VK_FORMAT_R32_UINT, 4)
-    case .float4, .wide4, .packed4, .half4: (VK_FORMAT_R32G32B32A32_UINT, 16)
+    case .float4, .wide4, .packed4, .half4, .uint4: (VK_FORMAT_R32G32B32A32_UINT, 16)
     }
   }
 
   /// The number that a shader receives for the format.
   var code: UInt32 {
     switch self {
-    case .float, .float4, .wide, .wide4, .packed4, .uint: 0
+    case .float, .float4, .wide, .wide4, .packed4, .uint, .uint4: 0
     case .uint2: 1
     case .byte: 2
     case .short: 3

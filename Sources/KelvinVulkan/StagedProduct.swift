@@ -12,7 +12,7 @@ package struct StagedTile: Hashable, Sendable {
 
   /// Channels of a tile of packed weights. All staged tiles read the same weights.
   static let packed = 16
-  /// Input channels of a slab of the depth.
+  /// Input channels of a slab of the depth, or words of packed ones.
   static let slab = 16
   /// The depth from which on the kernel's divisions would not be exact.
   static let depthLimit = 4 << 20
@@ -38,9 +38,13 @@ package struct ProductSize: Hashable, Sendable {
   /// Input channels times taps, and output channels, of one group.
   package let depth, outputs: Int
   package let groups: Int
+  /// Input channels in a word of local memory. Inputs are packed as they are staged, weights beforehand. With several,
+  /// `depth` counts words.
+  package let packed: Int
 
-  package init(positions: Int, depth: Int, outputs: Int, groups: Int = 1) {
+  package init(positions: Int, depth: Int, outputs: Int, groups: Int = 1, packed: Int = 1) {
     (self.positions, self.depth, self.outputs, self.groups) = (positions, depth, outputs, groups)
+    self.packed = packed
   }
 }
 
@@ -102,7 +106,7 @@ package struct StagedProduct: Hashable, Sendable {
 
   /// Bytes that all groups read from the cache and write as sums of shares.
   package func cacheBytes(_ size: ProductSize) -> Double {
-    let read = groups(size) * steps(size) * StagedTile.slab * (tile.positions + tile.channels) * 4
+    let read = groups(size) * steps(size) * StagedTile.slab * (tile.positions * size.packed + tile.channels) * 4
     return Double(read) + (shares > 1 ? partBytes(size) : 0)
   }
 
@@ -115,7 +119,7 @@ package struct StagedProduct: Hashable, Sendable {
     let each = (groups(size) + units - 1) / units
     let rounds = Double((each * tile.invocations + Self.resident - 1) / Self.resident)
     let products = Double(StagedTile.slab * 4 * tile.pixels * tile.blocks)
-    let reads = Double(StagedTile.slab * (tile.positions + tile.channels) / tile.invocations)
+    let reads = Double(StagedTile.slab * (tile.positions * size.packed + tile.channels) / tile.invocations)
     let chain = rounds * (max(Self.latency, products) + reads)
     let arithmetic = Double(each * tile.invocations) * products / Self.rate
     let cache = Self.cacheBytes * Double(units)
@@ -125,7 +129,7 @@ package struct StagedProduct: Hashable, Sendable {
 
   private func rank(_ size: ProductSize, units: Int) -> (Int, Double) {
     let isChained = steps(size) > Self.longestChain && groups(size) < Self.groupsPerUnit * units
-    let operations = 2 * Double(size.positions * size.outputs * size.groups) * Double(size.depth)
+    let operations = 2 * Double(size.positions * size.outputs * size.groups) * Double(size.depth * size.packed)
     let isHungry = operations > Self.large && cacheBytes(size) > Self.bytesPerOperation * operations
     return ((isChained ? 2 : 0) + (isHungry ? 1 : 0), time(size, units: units))
   }

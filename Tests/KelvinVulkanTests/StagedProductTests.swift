@@ -15,12 +15,18 @@ struct StagedProductTests {
     (128, 384, 1536, 1), (128, 1536, 384, 1), (4096, 32768, 4096, 1),
   ].map { ProductSize(positions: $0.0, depth: $0.1, outputs: $0.2, groups: $0.3) }
 
+  /// The same products of bytes.
+  static let ofBytes = products.map {
+    ProductSize(
+      positions: $0.positions, depth: ($0.depth + 3) / 4, outputs: $0.outputs, groups: $0.groups, packed: 4)
+  }
+
   private func best(_ size: ProductSize, _ units: Int, partLimit: Int = 32 << 20) throws -> StagedProduct {
     try #require(StagedProduct.best(size, units: units, tiles: StagedTile.all, partLimit: partLimit))
   }
 
   @Test(arguments: [28, 84, 132]) func longChainsHaveTwoGroupsForEachUnit(units: Int) throws {
-    for size in Self.products {
+    for size in Self.products + Self.ofBytes {
       let product = try best(size, units)
       #expect(
         product.steps(size) <= 32 || product.groups(size) >= max(80, 2 * units), "\(size): \(product), \(units) units")
@@ -29,8 +35,8 @@ struct StagedProductTests {
 
   @Test(arguments: [28, 84, 132]) func largeProductsReadATenthOfAByteForEachOperation(units: Int) throws {
     // Few positions or channels leave part of each tile unused.
-    for size in Self.products where size.positions >= 49 && size.outputs >= 64 {
-      let operations = 2 * Double(size.positions * size.depth * size.outputs * size.groups)
+    for size in Self.products + Self.ofBytes where size.positions >= 49 && size.outputs >= 64 && size.depth >= 16 {
+      let operations = 2 * Double(size.positions * size.depth * size.outputs * size.groups * size.packed)
       guard operations > 2e7 else { continue }
       let product = try best(size, units)
       #expect(product.cacheBytes(size) <= 0.1 * operations, "\(size): \(product), \(units) units")

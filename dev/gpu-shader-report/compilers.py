@@ -23,7 +23,7 @@ THREADS = 1024
 
 # Kernels of products.
 PRODUCTS = ("convolution", "cooperative", "linear", "matmul", "attention", "product", "integer_product",
-            "normalized_linear", "staged_product")
+            "normalized_linear", "staged_product", "staged_integers")
 # Kernels whose second constant is the number of rows computed at a time.
 ROWS = ("linear",)
 # Kernels that load a whole tile before anything else.

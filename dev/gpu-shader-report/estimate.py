@@ -207,6 +207,32 @@ def integer_product(constants, grid, push, size, groups):
         loads / 4, blocks, 1.9 * 16 * positions * blocks)
 
 
+def staged_integers(multiply_add):
+    """A step is a slab of 64 channels of the depth, of which inputs take a word each, and weights four a word. A product of
+    two words is one multiply-add where the device has one for bytes."""
+    def work(constants, grid, push, size, groups):
+        lanes, height, width, pixels = (constants.get(key, 64) for key in range(4))
+        positions, all_groups, channels, columns, _, _, shares, steps, input_area, output_area = push[:10]
+        columns *= all_groups
+        inputs = channels * all_groups * (
+            positions if constants.get(5, 0) else input_area * max(1, positions // max(1, output_area)))
+        weights = columns * channels * push[13] * push[14]
+        sums = 4 * shares * positions * columns if shares > 1 else 0
+        products = 64 * pixels * multiply_add
+        return Work(
+            groups, groups * lanes * steps * 2 * products, 2 * positions * weights,
+            groups * steps * 64 * (4 * height + width) + sums,
+            4 * inputs + weights + (0 if sums else 4 * positions * columns), steps, (16 * height + 4 * width) / lanes, 0,
+            products + 128 * height / lanes, lanes)
+
+    return work
+
+
+def staged_integer_sum(constants, grid, push, size, groups):
+    count, shares = push[:2]
+    return Work(groups, groups * 64 * shares, 0, 4 * count * (shares + 1), 4 * count, 1 + -(-shares // 4), 1, 0, 4)
+
+
 def winograd(per_tile, multiply_adds):
     def work(constants, grid, push, size, groups):
         return Work(groups, push[0] * 128, 0, push[0] * per_tile * 16, push[0] * 320, 1, 16, 0, multiply_adds)
@@ -221,6 +247,8 @@ def element_wise(constants, grid, push, size, groups):
 KERNELS = {
     "convolution": convolution, "linear": linear, "depthwise": depthwise, "attention": attention, "matmul": matmul,
     "staged_product": staged_product, "staged_product_parts": staged_product, "staged_sum": staged_sum,
+    "staged_integers": staged_integers(5.5), "staged_integers_dot": staged_integers(1),
+    "staged_integer_sum": staged_integer_sum,
     "cooperative": cooperative, "integer_product": integer_product, "integer_product_dot": integer_product,
     "attention_scalars": attention, "attention_row": attention_row, "attention_row_limited": attention_row_limited,
     "normalized_linear": normalized_linear, "winograd_input": winograd(32, 64), "winograd_output": winograd(20, 40)}

@@ -101,6 +101,16 @@ class Estimates(unittest.TestCase):
         work = estimate.work(commands.Dispatch(total, (31, 1, 1), (49 * 40, 8, 49, 40, 160, 0, 0, 0, 0)))
         self.assertEqual((work.steps, work.cached), (3, 49 * 40 * 16 * 9))
 
+    def test_staged_integers_load_a_word_for_an_input_and_a_byte_for_a_weight(self):
+        # The same product of bytes in tiles of 64 by 64, whose depth of 15 slabs two groups share.
+        constants = dict(enumerate([256, 64, 64, 4, 0, 0, 1, 1, 0, 0]))
+        push = (49, 1, 960, 160, 240, 3, 2, 8, 49, 49, 7, 7, 7, 1, 1) + (0,) * 10
+        product = commands.Pipeline("staged_integers_dot", constants, {})
+        work = estimate.work(commands.Dispatch(product, (1, 6, 1), push))
+        self.assertEqual((work.groups, work.steps, work.lanes), (6, 8, 256))
+        self.assertEqual(work.useful, self.work().useful)
+        self.assertEqual(work.cached, 6 * 8 * 64 * (4 * 64 + 64) + 2 * 49 * 160 * 4)
+
     def test_a_step_of_a_chain_is_the_latency_and_the_lanes_instructions(self):
         parts = estimate.parts(self.work(), estimate.CARDS["H100"], is_robust=False)
         self.assertAlmostEqual(parts["chains"], 240 * (300 + 64 + 10 * 4) / 1.755e3)

@@ -28,12 +28,20 @@ extension ConformanceCase {
           "three axes", [1, 5, 4, 6, 7], filters: 11, kernel: [3, 2, 3], strides: [1, 2, 1], pad: [1, 0, 1],
           types: types,
           to: .int8),
+        filter(
+          "wide grouped", [2, 24, 9, 8], filters: 44, kernel: [3, 2], strides: [2, 1], dilations: [1, 2], pad: [1, 2],
+          groups: 4, types: types, to: .int8),
+        filter("wide 3x3 of 16s", [1, 32, 6, 9], filters: 35, kernel: [3, 3], pad: [1, 1], types: types),
+        // So deep that groups of a GPU share the depth.
+        filter("deep 1x1", [1, 2101, 3, 5], filters: 13, kernel: [1, 1], types: types, to: .uint8),
         filter("wide 3x3", [1, 19, 9, 11], filters: 37, kernel: [3, 3], pad: [1, 1], types: types, to: .uint8),
       ]
     }
     + [
       filter(
         "extremes", [1, 1031, 3, 7], filters: 3, kernel: [1, 1], types: (.uint8, .int8), values: (255, -128)),
+      filter(
+        "wide extremes", [1, 1031, 3, 7], filters: 24, kernel: [1, 1], types: (.uint8, .int8), values: (255, -128)),
       filter(
         "depthwise extremes", [1, 3, 9, 35], filters: 3, kernel: [5, 5], groups: 3, types: (.uint8, .uint8),
         values: (255, 255)),
@@ -44,6 +52,7 @@ extension ConformanceCase {
       [
         product("vector", [1, 41], [41, 23], types: types),
         product("square", [17, 13], [13, 19], types: types, to: .int8),
+        product("deep", [3, 2101], [2101, 21], types: types),
         product("batched", [3, 2, 5, 7], [2, 7, 70], types: types, isConstant: false),
         product("transposed", [3, 5, 33], [29, 33], transposesY: true, types: types, to: .uint8),
         product("transposed operand", [5, 33], [2, 29, 33], transposesY: true, types: types, isConstant: false),

@@ -408,12 +408,32 @@ extension SelfTest {
       BinaryInteger.self,
       (BinaryInteger(.add), [.input([37], .uint8), .input([37], .uint8)] + step + step + step)),
     SelfTest(
-      MatMulInteger.self,
+      MatMulInteger.self, nodesUse: "dense",
       (
         MatMulInteger(),
         [.input([9, 13], .uint8), .weight([13, 35], .int8), .number(3, [], .uint8), .number(2, [35], .int8)]
       )),
-    SelfTest(ConvolutionInteger.self, quantized),
+    SelfTest(ConvolutionInteger.self, nodesUse: "dense", quantized),
+    // The second ones are so deep that groups share the depth.
+    SelfTest(
+      MatMulInteger.self, named: "matmul_integer by staged tiles", implementation: "staged",
+      (
+        MatMulInteger(),
+        [.input([9, 13], .uint8), .weight([13, 35], .int8), .number(3, [], .uint8), .number(2, [35], .int8)]
+      ),
+      (
+        MatMulInteger(),
+        [.input([3, 2101], .int8), .weight([2101, 18], .uint8), .number(3, [], .int8), .number(2, [18], .uint8)]
+      )),
+    SelfTest(
+      ConvolutionInteger.self, named: "convolution_integer by staged tiles", implementation: "staged", quantized,
+      (
+        ConvolutionInteger(window: Window(kernel: [1, 1])),
+        [
+          .input([1, 2101, 2, 3], .int8), .weight([12, 2101, 1, 1], .uint8), .number(3, [], .int8),
+          .number(2, [12], .uint8),
+        ]
+      )),
     SelfTest(
       ConvolutionInteger.self, named: "convolution_integer of few columns",
       where: { op, operands in operands[1].shape[0] < 8 * op.groups },

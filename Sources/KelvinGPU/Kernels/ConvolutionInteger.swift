@@ -3,7 +3,7 @@ internal import KelvinGraph
 
 extension KernelTable {
   mutating func addConvolutionInteger<Target>() where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
-    add(ConvolutionInteger.self) { op, context throws(DeviceError) in
+    addOffers(ConvolutionInteger.self) { op, context throws(DeviceError) in
       try context.requireConstants(1..<2, "weights")
       try context.requireTable(op.requantization, first: 4)
       let (x, weights) = (context.inputs[0], context.inputs[1])
@@ -13,14 +13,12 @@ extension KernelTable {
         channels: channels,
         columns: columns, storedColumns: context.target.storedColumns(columns), areRows: false, hasOwnWeights: false,
         x: x.scalar, weights: weights.scalar, requantization: op.requantization)
-      let node = context.node
-      return NodeLowering { lowering throws(DeviceError) in
-        let taps = plan.window.taps
-        let weights = try lowering.byteWeights(plan, "filters") { group, column, channel, tap in
+      let taps = plan.window.taps
+      return context.offers(
+        plan,
+        IntegerWeights(order: "filters") { group, column, channel, tap in
           ((group * columns + column) * channels + channel) * taps + tap
-        }
-        try lowering.multiply(plan, try lowering.read(node.inputs[0], .dense), weights)
-      }
+        })
     }
   }
 }

@@ -3,11 +3,12 @@ internal import KelvinGraph
 
 extension KernelTable {
   mutating func addMatMulInteger<Target>() where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
-    add(MatMulInteger.self) { op, context throws(DeviceError) in
+    addOffers(MatMulInteger.self) { op, context throws(DeviceError) in
       try context.requireTable(op.requantization, first: 4)
       let operands = MatMulOperands(op, context)
       try operands.check(context)
-      return NodeLowering { lowering throws(DeviceError) in try operands.lower(lowering) }
+      guard !operands.isConstant else { return context.offers(operands.plan, operands.weights) }
+      return [KernelOffer(NodeLowering { lowering throws(DeviceError) in try operands.lower(lowering) })]
     }
   }
 }
@@ -60,19 +61,21 @@ private struct MatMulOperands<Target: GPUTarget> {
     }
   }
 
+  /// The order of weights that all batches share.
+  var weights: IntegerWeights {
+    let (columns, depth, transposesY) = (plan.columns, plan.channels, op.transposesY)
+    return IntegerWeights(order: transposesY ? "rows" : "columns") { _, column, channel, _ in
+      transposesY ? column * depth + channel : channel * columns + column
+    }
+  }
+
+  /// Adds the product of two tensors.
   func lower(_ lowering: Lowering<Target>) throws(DeviceError) {
     var x = try lowering.read(node.inputs[0], .dense)
     if broadcastsLeft {
       let whole = lowering.temporary(plan.images * plan.positions * plan.channels, of: plan.x)
       lowering.copy(left, of: plan.x, from: x, to: whole)
       x = whole
-    }
-    let (columns, depth, transposesY) = (plan.columns, plan.channels, op.transposesY)
-    guard !isConstant else {
-      let weights = try lowering.byteWeights(plan, transposesY ? "rows" : "columns") { _, column, channel, _ in
-        transposesY ? column * depth + channel : channel * columns + column
-      }
-      return try lowering.multiply(plan, x, weights)
     }
     let count = plan.images * plan.weightCount
     let spread = lowering.temporary(count, of: plan.weights)
