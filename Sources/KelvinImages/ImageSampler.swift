@@ -88,7 +88,7 @@ package struct ImageSampler: Hashable, Sendable {
     into tensor: UnsafeMutableBufferPointer<Float>
   ) throws(ImageError) {
     precondition(order == .grayscale && tensor.count == elementCount && numbers.count == view.width * view.height)
-    let grid = try grid(view, steps: (1, view.width), orientation)
+    let grid = try grid((view.width, view.height), steps: (1, view.width), orientation)
     tensor.update(repeating: bias)
     withUnsafeTemporaryAllocation(of: Tap.self, capacity: grid.columns.count) { columns in
       grid.fillColumns(columns)
@@ -105,13 +105,32 @@ package struct ImageSampler: Hashable, Sendable {
     }
   }
 
+  /// Returns the part of a stored image, in stored pixels, that sampling reads. Its edges are at even positions or at
+  /// those of the image, so it has the whole chroma of its pixels.
+  ///
+  /// - Parameters:
+  ///   - width: The width of the stored image in pixels; positive.
+  ///   - height: The height of the stored image in pixels; positive.
+  /// - Throws: ``ImageError`` (`invalidArgument`) where the region is outside the upright image.
+  package func storedPart(
+    width: Int, height: Int, orientation: ImageOrientation
+  ) throws(ImageError) -> PixelRect {
+    // With steps along one axis only, offsets are positions on this axis.
+    let x = try grid((width, height), steps: (1, 0), orientation).extent
+    let y = try grid((width, height), steps: (0, 1), orientation).extent
+    let (left, top) = (x.lowerBound & ~1, y.lowerBound & ~1)
+    return PixelRect(
+      x: left, y: top, width: min(x.upperBound | 1, width - 1) + 1 - left,
+      height: min(y.upperBound | 1, height - 1) + 1 - top)
+  }
+
   private func grid(
-    _ view: PixelView, steps: (pixel: Int, row: Int), _ orientation: ImageOrientation
+    _ stored: (width: Int, height: Int), steps: (pixel: Int, row: Int), _ orientation: ImageOrientation
   ) throws(ImageError) -> SamplingGrid {
     let turned = cropAndScale.rotates ? orientation.turnedCounterClockwise : orientation
     return SamplingGrid(
-      view, steps: steps, orientation: turned, region: try checkedRegion(view, orientation), target: (width, height),
-      cropAndScale)
+      stored, steps: steps, orientation: turned, region: try checkedRegion(stored, orientation),
+      target: (width, height), cropAndScale)
   }
 
   @inline(__always)
@@ -122,7 +141,8 @@ package struct ImageSampler: Hashable, Sendable {
     precondition(tensor.count == elementCount, "\(elementCount) elements are needed, got \(tensor.count)")
     guard let base = tensor.baseAddress else { return }
     let reader = view.format.isBytes ? nil : PixelReader(view)
-    let grid = try grid(view, steps: reader?.steps ?? (view.format.bytesPerPixel, view.bytesPerRow), orientation)
+    let steps = reader?.steps ?? (view.format.bytesPerPixel, view.bytesPerRow)
+    let grid = try grid((view.width, view.height), steps: steps, orientation)
     if grid.columns.count < width || grid.rows.count < height {
       fillBars(base, convert)
     }
@@ -142,9 +162,9 @@ package struct ImageSampler: Hashable, Sendable {
 
   /// Returns the region in the coordinates of the sampled image, after the rotation of `cropAndScale`.
   private func checkedRegion(
-    _ view: PixelView, _ orientation: ImageOrientation
+    _ stored: (width: Int, height: Int), _ orientation: ImageOrientation
   ) throws(ImageError) -> PixelRect {
-    let (wide, high) = orientation.swapsAxes ? (view.height, view.width) : (view.width, view.height)
+    let (wide, high) = orientation.swapsAxes ? (stored.height, stored.width) : stored
     let region = regionOfInterest ?? PixelRect(x: 0, y: 0, width: wide, height: high)
     guard region.x >= 0, region.y >= 0, region.width > 0, region.height > 0,
       region.width <= wide, region.x <= wide - region.width,

@@ -12,6 +12,8 @@ public struct PixelBuffer: Hashable, Sendable {
     /// An array with the planes one after another, without gaps between rows.
     case own([UInt8])
     case borrowed(CallerPixels)
+    /// A smaller image at a place of this one. The bytes around it are zero.
+    indirect case part(PixelBuffer, PixelRect)
   }
 
   /// Creates an image from an array.
@@ -66,6 +68,19 @@ public struct PixelBuffer: Hashable, Sendable {
     storage = .borrowed(CallerPixels(planes, deallocator))
   }
 
+  /// Creates an image of which a part is stored. The bytes around the part are zero.
+  ///
+  /// - Parameters:
+  ///   - part: The part, in a format with two planes.
+  ///   - x: The distance of the part from the image's left edge in pixels; even.
+  ///   - y: The distance of the part from the image's upper edge in pixels; even.
+  package init(_ part: PixelBuffer, x: Int, y: Int, width: Int, height: Int) {
+    precondition(part.format.isLumaApart && x >= 0 && y >= 0 && x & 1 == 0 && y & 1 == 0)
+    precondition(part.width <= width - x && part.height <= height - y)
+    (self.width, self.height, format) = (width, height, part.format)
+    storage = .part(part, PixelRect(x: x, y: y, width: part.width, height: part.height))
+  }
+
   /// Creates an image from an array whose length is known to be right.
   init(trusted bytes: [UInt8], width: Int, height: Int, format: PixelFormat) {
     (self.width, self.height, self.format) = (width, height, format)
@@ -90,6 +105,20 @@ public struct PixelBuffer: Hashable, Sendable {
         }
         return bytes
       }
+    case .part(let image, let place):
+      let sizes = format.planes(width: width, height: height)
+      var bytes = [UInt8](repeating: 0, count: sizes.reduce(0) { $0 + $1.rowBytes * $1.rows })
+      var (given, first) = (image.bytes[...], 0)
+      let parts = format.planes(width: place.width, height: place.height)
+      for ((size, part), y) in zip(zip(sizes, parts), [place.y, place.y / 2]) {
+        for row in y..<y + part.rows {
+          let start = first + row * size.rowBytes + place.x
+          bytes.replaceSubrange(start..<start + part.rowBytes, with: given.prefix(part.rowBytes))
+          given = given.dropFirst(part.rowBytes)
+        }
+        first += size.rowBytes * size.rows
+      }
+      return bytes
     }
   }
 
@@ -134,6 +163,23 @@ public struct PixelBuffer: Hashable, Sendable {
       return try withExtendedLifetime(pixels) { () throws(Failure) -> Result in
         try body(PixelView(width: width, height: height, format: format, planes: pixels.planes))
       }
+    case .part:
+      return try PixelBuffer(trusted: bytes, width: width, height: height, format: format).withPixels(body)
+    }
+  }
+
+  /// Calls `body` with a view of the pixels that is valid only during the call, and only for this sampler. An image of
+  /// which the sampler reads no more than the stored part is not copied.
+  package func withPixels<Result, Failure: Error>(
+    for sampler: ImageSampler, _ orientation: ImageOrientation, _ body: (PixelView) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    guard case .part(let image, let place) = storage,
+      let read = try? sampler.storedPart(width: width, height: height, orientation: orientation),
+      read.x >= place.x, read.y >= place.y, read.x + read.width <= place.x + place.width,
+      read.y + read.height <= place.y + place.height
+    else { return try withPixels(body) }
+    return try image.withPixels { (part) throws(Failure) -> Result in
+      try body(PixelView(part, x: place.x, y: place.y, width: width, height: height))
     }
   }
 
@@ -194,5 +240,12 @@ package struct PixelView {
     base = planes[0].base.assumingMemoryBound(to: UInt8.self)
     bytesPerRow = planes[0].bytesPerRow
     chroma = planes.count > 1 ? planes[1] : nil
+  }
+
+  /// Creates a view of an image of which only a part is in memory, and may be read.
+  fileprivate init(_ part: PixelView, x: Int, y: Int, width: Int, height: Int) {
+    (self.width, self.height, format, bytesPerRow) = (width, height, part.format, part.bytesPerRow)
+    base = part.base - (y * bytesPerRow + x)
+    chroma = part.chroma.map { PixelPlane($0.base - (y / 2 * $0.bytesPerRow + x), bytesPerRow: $0.bytesPerRow) }
   }
 }

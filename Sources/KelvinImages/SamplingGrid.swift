@@ -47,16 +47,17 @@ struct SamplingGrid {
   /// Creates a grid.
   ///
   /// - Parameters:
+  ///   - stored: The size of the stored image in pixels.
   ///   - steps: The distance to the next pixel in a row and in a column, in units of the offsets.
   ///   - region: The region, which must be within the upright image.
   init(
-    _ view: PixelView, steps: (pixel: Int, row: Int), orientation: ImageOrientation, region: PixelRect,
-    target: (width: Int, height: Int), _ cropAndScale: ImageCropAndScale
+    _ stored: (width: Int, height: Int), steps: (pixel: Int, row: Int), orientation: ImageOrientation,
+    region: PixelRect, target: (width: Int, height: Int), _ cropAndScale: ImageCropAndScale
   ) {
     let (reversedX, reversedY) = (orientation.reversesStoredX, orientation.reversesStoredY)
     let storedStepX = reversedX ? -steps.pixel : steps.pixel
     let storedStepY = reversedY ? -steps.row : steps.row
-    let first = (reversedX ? (view.width - 1) * steps.pixel : 0) + (reversedY ? (view.height - 1) * steps.row : 0)
+    let first = (reversedX ? (stored.width - 1) * steps.pixel : 0) + (reversedY ? (stored.height - 1) * steps.row : 0)
     let (stepX, stepY) = orientation.swapsAxes ? (storedStepY, storedStepX) : (storedStepX, storedStepY)
     let placed = cropAndScale.place(
       width: region.width, height: region.height, targetWidth: target.width, targetHeight: target.height)
@@ -68,6 +69,16 @@ struct SamplingGrid {
   }
 
   func row(_ position: Int) -> Tap { y.tap(position) }
+
+  /// The least and the greatest offset of a pixel that is read.
+  var extent: ClosedRange<Int> {
+    func ends(_ axis: Axis) -> (least: Int, greatest: Int) {
+      let (first, last) = (axis.tap(axis.covered.lowerBound).near, axis.tap(axis.covered.upperBound - 1).far)
+      return (min(first, last), max(first, last))
+    }
+    let (x, y) = (ends(x), ends(y))
+    return origin + x.least + y.least...origin + x.greatest + y.greatest
+  }
 
   /// Writes the taps of `columns` to `taps`, which has room for all of them.
   func fillColumns(_ taps: UnsafeMutableBufferPointer<Tap>) {

@@ -142,6 +142,82 @@ import Testing
     }
   }
 
+  /// Copies a rectangle of an image with two planes.
+  private func cut(_ part: PixelRect, from image: PixelBuffer) throws -> PixelBuffer {
+    let bytes = image.bytes
+    let luma = (part.y..<part.y + part.height).flatMap { y in
+      bytes[y * image.width + part.x..<y * image.width + part.x + part.width]
+    }
+    let rowBytes = (image.width + 1) / 2 * 2
+    let chroma = (part.y / 2..<(part.y + part.height + 1) / 2).flatMap { y in
+      let start = image.width * image.height + y * rowBytes + part.x
+      return bytes[start..<start + (part.width + 1) / 2 * 2]
+    }
+    return try PixelBuffer(width: part.width, height: part.height, format: image.format, bytes: luma + chroma)
+  }
+
+  @Test(arguments: 0..<60)
+  func samplerReadsNoPixelOutsideItsStoredPart(seed: Int) throws {
+    var random = SeededGenerator(seed: UInt64(seed))
+    func pick<Element>(_ all: [Element]) -> Element { all[Int.random(in: 0..<all.count, using: &random)] }
+    let (width, height) = (Int.random(in: 1...70, using: &random), Int.random(in: 1...70, using: &random))
+    let whole = try noise(width, height, pick([.yCbCr601Full, .yCbCr709Video]), seed: seed)
+    let orientation = pick(ImageOrientation.allCases)
+    let (wide, high) = orientation.swapsAxes ? (height, width) : (width, height)
+    var sampler = ImageSampler(
+      width: Int.random(in: 1...40, using: &random), height: Int.random(in: 1...40, using: &random),
+      cropAndScale: pick(ImageCropAndScale.allCases))
+    if Bool.random(using: &random) {
+      let (x, y) = (Int.random(in: 0..<wide, using: &random), Int.random(in: 0..<high, using: &random))
+      sampler.regionOfInterest = PixelRect(
+        x: x, y: y, width: Int.random(in: 1...wide - x, using: &random),
+        height: Int.random(in: 1...high - y, using: &random))
+    }
+    func tensor(_ sampler: ImageSampler, _ image: PixelBuffer) throws -> [UInt8] {
+      var tensor = [UInt8](repeating: 77, count: sampler.elementCount)
+      try tensor.withUnsafeMutableBufferPointer { tensor in
+        try image.withPixels(for: sampler, orientation) { view in
+          Result { try sampler.sample(view, orientation: orientation, into: tensor) }
+        }.get()
+      }
+      return tensor
+    }
+    let part = try sampler.storedPart(width: width, height: height, orientation: orientation)
+    let stored = PixelBuffer(try cut(part, from: whole), x: part.x, y: part.y, width: width, height: height)
+    #expect(try tensor(sampler, stored) == tensor(sampler, whole), "seed \(seed)")
+
+    // Every other use sees the whole image, in which the pixels around the part are zero.
+    let bytes = stored.bytes
+    #expect(bytes.count == whole.bytes.count && stored.borrowedPlanes == nil)
+    for y in 0..<height {
+      for x in 0..<width {
+        let isInside =
+          (part.x..<part.x + part.width).contains(x) && (part.y..<part.y + part.height).contains(y)
+        let expected = isInside ? whole.bytes[y * width + x] : 0
+        guard bytes[y * width + x] != expected else { continue }
+        Issue.record("seed \(seed): pixel \(x), \(y) is \(bytes[y * width + x]), expected \(expected)")
+        return
+      }
+    }
+    #expect(try cut(part, from: stored) == cut(part, from: whole), "seed \(seed)")
+    sampler.cropAndScale = .scaleToFill
+    sampler.regionOfInterest = nil
+    let zeroAround = try PixelBuffer(width: width, height: height, format: whole.format, bytes: bytes)
+    #expect(try tensor(sampler, stored) == tensor(sampler, zeroAround), "seed \(seed)")
+  }
+
+  @Test(arguments: [(ImageOrientation.up, 420, 0, 1080, 1080), (.left, 420, 0, 1080, 1080)])
+  func storedPartOfACroppedFrameIsItsMiddle(
+    orientation: ImageOrientation, x: Int, y: Int, width: Int, height: Int
+  ) throws {
+    let sampler = ImageSampler(width: 224, height: 224, cropAndScale: .centerCrop)
+    let part = try sampler.storedPart(width: 1920, height: 1080, orientation: orientation)
+    // The pixels at the edge of an image that shrinks may be between two samples.
+    #expect((x...x + 4).contains(part.x) && (y...y + 4).contains(part.y))
+    #expect((width - 8...width).contains(part.width) && (height - 8...height).contains(part.height))
+    #expect([part.x, part.y, part.width, part.height].allSatisfy { $0.isMultiple(of: 2) })
+  }
+
   @Test(arguments: PixelFormat.allCases)
   func borrowedPixelsAreReadInPlaceAndReleasedOnce(format: PixelFormat) throws {
     let own = try noise(7, 5, format, seed: 6)

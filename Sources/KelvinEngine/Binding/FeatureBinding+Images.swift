@@ -22,7 +22,7 @@ extension FeatureBinding {
       // Pixels of floating-point images are in 0…1 instead of 0…255.
       let unit: Float = image.layout == .grayscaleFloat16 ? 1 / 255 : 1
       let scale = image.scale.map { $0 * unit }
-      try input.pixels.withPixels { (view) throws(ImageError) in
+      try input.pixels.withPixels(for: sampler, input.orientation) { (view) throws(ImageError) in
         let numbers = image.layout == .grayscaleFloat16 ? view.grayNumbers : nil
         func sample(into tensor: UnsafeMutableBufferPointer<Float>) throws(ImageError) {
           if let numbers {
