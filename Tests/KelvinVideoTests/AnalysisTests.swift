@@ -265,6 +265,36 @@ struct AnalysisTests {
     #expect(outcomes.map(\.counts.answered) == [12] && outcomes[0].counts.dropped == 0 && outcomes[0].error == nil)
   }
 
+  @Test(
+    "answers to the part of a frame that the request reads are those to the whole frame",
+    .enabled(if: Clips.isAvailable, "\(Clips.reason)"),
+    arguments: Tier.some(2, of: ["160x90", "90x160", "turned", "167x91", "64x64"]))
+  func partOfFrames(size: String) async throws {
+    let folder = TemporaryFolder()
+    let source = Clips.source("testsrc2=s=\(size == "turned" ? "160x90" : size):r=10:d=1.2")
+    var path = Clips.make(folder, "clip.mp4", source, "-c:v mpeg4 -pix_fmt yuv420p")
+    if size == "turned" { path = Clips.make(folder, "turned.mp4", "-i \(path) -c copy -metadata:s:v:0 rotate=90") }
+    let request = try VideoRequest(model: try Self.model())
+    var all: [[[ClassificationObservation]]] = []
+    for keepsImages in [false, true] {
+      let source = try VideoSource(path)
+      let options = VideoAnalysis.Options(stream: .init(keepsImages: keepsImages, mostFramesAtOnce: 1))
+      let analysis = try await VideoAnalysis(request, of: [source], options: options)
+      let answers = Answers()
+      let outcomes = try await analysis.run { answers.add($0) }
+      #expect(outcomes[0].error == nil && answers.frames(of: 0) == Array(0..<12))
+      #expect(answers.all.allSatisfy { ($0.image != nil) == keepsImages })
+      let sizes = Set(answers.all.map(\.size))
+      #expect(sizes == [ImageSize(width: source.facts.uprightWidth, height: source.facts.uprightHeight)])
+      all.append(
+        try answers.all.map { answer in
+          guard case .classes(let classes) = try answer.result.get() else { throw Fault() }
+          return classes
+        })
+    }
+    #expect(all[0] == all[1])
+  }
+
   @Test("several sources are answered to their ends, and an unreadable one does not end the others")
   func severalSources() async throws {
     let (folder, damaged) = (TemporaryFolder(), TemporaryFolder())

@@ -25,10 +25,13 @@ struct SourceFaultTests {
   }
 
   /// Reads a source to its end: the frames before the error, and the error.
-  private func read(_ path: String) -> (frames: Int, error: VideoError?, remarks: [String]) {
+  private func read(
+    _ path: String, only part: PixelRect? = nil
+  ) -> (frames: Int, error: VideoError?, remarks: [String]) {
     var count = 0
     do throws(VideoError) {
       let source = try VideoSource(path)
+      if let part { #expect(source.decode(only: part)) }
       do throws(VideoError) {
         while try source.next() != nil { count += 1 }
         return (count, nil, source.remarks)
@@ -48,6 +51,8 @@ struct SourceFaultTests {
     #expect(frames == Clips.timestamps(path).count && (5..<45).contains(frames))
     #expect(error?.code == .endedEarly)
     #expect(error?.description.contains("after \(frames)") == true, "\(error?.description ?? "")")
+    let part = read(path, only: PixelRect(x: 16, y: 0, width: 96, height: 96))
+    #expect(part.frames == frames && part.error?.description == error?.description)
   }
 
   @Test func damageInTheMiddleIsARemark() throws {

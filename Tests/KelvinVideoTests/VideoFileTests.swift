@@ -138,6 +138,57 @@ struct VideoFileTests {
     #expect(try Clips.frames(VideoSource(path)).flatMap { $0.image.bytes } == expected)
   }
 
+  /// Frames of odd sizes, of a changed size, of another format and of a file that repeats.
+  @Test(arguments: Tier.some(2, of: ["odd.mkv", "both.ts", "deep.mkv", "again.mkv"]))
+  func partOfTheFramesIsThatOfWholeFramesAndTheRestIsZero(name: String) throws {
+    let path = "\(folder.path)/\(name)"
+    let odd = "testsrc2=s=68x46:r=10:d=1,format=rgb24,crop=67:45"
+    switch name {
+    case "both.ts":
+      let first = Clips.make(folder, "a.ts", Clips.source("testsrc2=s=67x45:r=10:d=1"), "-c:v mpeg2video")
+      let second = Clips.make(folder, "b.ts", Clips.source("testsrc2=s=96x80:r=10:d=1"), "-c:v mpeg2video")
+      folder.write(TemporaryFolder.read(first) + TemporaryFolder.read(second), name)
+    case "deep.mkv": Clips.make(folder, name, Clips.source(odd), "-c:v ffv1 -pix_fmt yuv444p10le")
+    default: Clips.make(folder, name, Clips.source(odd), "-c:v ffv1 -pix_fmt yuv420p")
+    }
+    var options = VideoSource.Options()
+    options.repeats = name == "again.mkv"
+    for part in [
+      PixelRect(x: 10, y: 0, width: 46, height: 45), PixelRect(x: 22, y: 8, width: 45, height: 37),
+      PixelRect(x: 0, y: 4, width: 67, height: 6),
+    ] {
+      let (whole, cut) = try (VideoSource(path, options: options), VideoSource(path, options: options))
+      #expect(cut.decode(only: part))
+      var count = 0
+      while count < 25, let expected = try whole.next() {
+        let frame = try #require(try cut.next())
+        #expect(frame.number == expected.number && frame.time == expected.time)
+        #expect(frame.image.width == 67 && frame.image.height == 45)
+        // Luma of 67 x 45 bytes, then chroma of 23 rows of 68 bytes.
+        let bytes = expected.image.bytes.enumerated().map { at, byte in
+          let (x, y) = at < 67 * 45 ? (at % 67, at / 67) : ((at - 67 * 45) % 68, (at - 67 * 45) / 68 * 2)
+          let isInside =
+            x >= part.x && x < (part.x + part.width + 1) / 2 * 2 && y >= part.y
+            && y < part.y + part.height
+          return at < 67 * 45 && x >= part.x + part.width || !isInside ? 0 : byte
+        }
+        #expect(frame.image.bytes == bytes, "frame \(count)")
+        count += 1
+      }
+      #expect(count == (options.repeats ? 25 : count) && count >= 10)
+      if !options.repeats { #expect(try cut.next()?.number == nil) }
+      #expect(cut.remarks.count == whole.remarks.count)
+    }
+  }
+
+  @Test func partIsRefusedAfterTheFirstFrame() throws {
+    let path = Clips.make(folder, "begun.mkv", Clips.source("testsrc2=s=64x48:r=10:d=1"), "-c:v ffv1 -pix_fmt yuv420p")
+    let (source, whole) = try (VideoSource(path), VideoSource(path))
+    #expect(try source.next()?.number == 0 && whole.next()?.number == 0)
+    #expect(!source.decode(only: PixelRect(x: 8, y: 8, width: 8, height: 8)))
+    #expect(try source.next()?.image == whole.next()?.image)
+  }
+
   @Test(arguments: Tier.some(1, of: [(90, ImageOrientation.left), (180, .down), (270, .right)]))
   func rotationIsTheOrientationOfStoredFrames(angle: Int, orientation: ImageOrientation) throws {
     let plain = Clips.make(folder, "plain.mp4", Clips.source("testsrc2=s=64x48:r=10:d=0.1"), "-c:v mpeg4")

@@ -14,10 +14,13 @@ final class DecodedFrames: FrameReader {
   private let isLive: Bool
   private let canEnd: Bool
   private let timeout: Duration?
-  private let arguments: [String]
+  /// The options that open the source.
+  private let input: [String]
   private let cancel: CancelSignal
   private let remarks: RemarkList
-  private let pool: FramePool
+  private var pool: FramePool
+  /// The part of the frames that is decoded; nil for all.
+  private var part: PixelRect?
 
   private var child: Child?
   private var hasEnded = false
@@ -77,8 +80,11 @@ final class DecodedFrames: FrameReader {
     _ cancel: CancelSignal, _ remarks: RemarkList
   ) {
     (self.name, self.probe, self.isLive, self.canEnd, self.timeout) = (name, probe, isLive, canEnd, timeout)
-    (self.cancel, self.remarks) = (cancel, remarks)
+    (self.input, self.cancel, self.remarks) = (input, cancel, remarks)
     pool = FramePool(width: probe.width, height: probe.height, format: probe.color.format)
+  }
+
+  private var arguments: [String] {
     let base = probe.timeBase
     // The text of a filter is unescaped twice. `metadata` prints frames that have its key only.
     let filters = [
@@ -86,9 +92,10 @@ final class DecodedFrames: FrameReader {
       #"metadata=mode=print:key=kelvin:direct=1:file=pipe\\:3"#,
       probe.color.filters(width: probe.width, height: probe.height),
     ]
-    arguments =
-      MediaTool.ffmpeg.quietly + ["-noautorotate", "-copyts"] + input
-      + ["-map", "0:\(probe.stream)", "-filter:v", filters.joined(separator: ",")] + probe.version.keepingFrames
+    // Cut after the conversion, the numbers are those of whole frames, also where the size or the format changes.
+    let cut = part.map { ["crop=w=\($0.width):h=\($0.height):x=\($0.x):y=\($0.y):exact=1"] } ?? []
+    return MediaTool.ffmpeg.quietly + ["-noautorotate", "-copyts"] + input
+      + ["-map", "0:\(probe.stream)", "-filter:v", (filters + cut).joined(separator: ",")] + probe.version.keepingFrames
       + [
         "-enc_time_base", "\(base.numerator):\(base.denominator)", "-flush_packets", "1", "-c:v", "rawvideo",
         "-pix_fmt", "nv12", "-f", "rawvideo", "pipe:1",
@@ -99,6 +106,13 @@ final class DecodedFrames: FrameReader {
     hasEnded = true
     child?.process.kill()
     child = nil
+  }
+
+  func decode(only part: PixelRect) -> Bool {
+    guard child == nil, !hasEnded else { return false }
+    self.part = part
+    pool = FramePool(width: part.width, height: part.height, format: probe.color.format)
+    return true
   }
 
   func next() throws(VideoError) -> VideoFrame? {
@@ -149,7 +163,9 @@ final class DecodedFrames: FrameReader {
     }
     let time = line.timestamp.map { continued(probe.timeBase.time($0)) } ?? guessedTime()
     defer { (number, lastTime) = (number + 1, time) }
-    return VideoFrame(number: number, time: time, image: try buffer.image(), orientation: probe.orientation)
+    var image = try buffer.image()
+    if let part { image = PixelBuffer(image, x: part.x, y: part.y, width: probe.width, height: probe.height) }
+    return VideoFrame(number: number, time: time, image: image, orientation: probe.orientation)
   }
 
   private func guessedTime() -> Duration {

@@ -1,3 +1,4 @@
+import Kelvin
 import KelvinBasics
 import Synchronization
 
@@ -7,6 +8,15 @@ protocol FrameReader: AnyObject {
   func next() throws(VideoError) -> VideoFrame?
   /// Ends the source: child processes are killed. Later calls of `next` return nil.
   func close()
+  /// Has frames decoded only within a part; the pixels outside are zero.
+  ///
+  /// - Parameter part: In stored pixels, with even `x` and `y`.
+  /// - Returns: false, without an effect, if decoding has begun or the reader gives whole frames only.
+  func decode(only part: PixelRect) -> Bool
+}
+
+extension FrameReader {
+  func decode(only part: PixelRect) -> Bool { false }
 }
 
 /// Notes for the user, each once.

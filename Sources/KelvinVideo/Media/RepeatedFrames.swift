@@ -1,3 +1,4 @@
+import Kelvin
 import KelvinBasics
 
 /// The frames of a file or of images, over and over. Numbers and times continue as if the source had no end.
@@ -12,6 +13,8 @@ final class RepeatedFrames: FrameReader {
   /// The number and the time that follow the latest frame.
   private var following = (number: 0, time: Duration.zero)
   private var last: Duration?
+  /// The part of the frames that is decoded; nil for all.
+  private var part: PixelRect?
   /// The time from a frame to the next one.
   private var step: Duration
 
@@ -31,11 +34,18 @@ final class RepeatedFrames: FrameReader {
     if let frame = try frames.next() { return continued(frame) }
     guard hasFrames, !cancel.isSet else { return nil }
     frames = try open()
+    if let part { _ = frames.decode(only: part) }
     hasFrames = false
     return try frames.next().map(continued)
   }
 
   func close() { frames.close() }
+
+  func decode(only part: PixelRect) -> Bool {
+    guard frames.decode(only: part) else { return false }
+    self.part = part
+    return true
+  }
 
   private func continued(_ frame: VideoFrame) -> VideoFrame {
     if !hasFrames, following.number > 0 { base = (following.number - frame.number, following.time - frame.time) }

@@ -1,3 +1,4 @@
+package import Kelvin
 import KelvinBasics
 import KelvinCollections
 import Synchronization
@@ -117,6 +118,12 @@ public final class VideoSource: Sendable {
     // A call of `next` that is in progress sees the signal and closes the reader itself.
     _ = reader.withLockIfAvailable { $0.frames.close() }
   }
+
+  /// Has frames decoded only within a part; the pixels outside are zero.
+  ///
+  /// - Parameter part: In stored pixels, with even `x` and `y`.
+  /// - Returns: false, without an effect, after the first frame, and for a source that ffmpeg does not decode.
+  package func decode(only part: PixelRect) -> Bool { reader.withLock { $0.frames.decode(only: part) } }
 
   /// Notes about the source so far, one line each: a changed size, damaged frames, an unusual rotation.
   public var remarks: [String] { notes.all }

@@ -118,7 +118,7 @@ public final class VideoAnalysis: Sendable {
   ///
   /// - Parameters:
   ///   - request: The request that is performed on each frame.
-  ///   - sources: The sources, at least one. Each is read to its end by this analysis.
+  ///   - sources: The sources, at least one. Each is read to its end by this analysis, and not used by others.
   ///   - options: The options.
   /// - Throws: `ModelError` as `FrameStream.init` does.
   public convenience init(
@@ -271,6 +271,11 @@ public final class VideoAnalysis: Sendable {
     return outcome
   }
 
+  /// Returns the part of a source's frames that the request reads; nil if others use the frames.
+  private func part(of facts: VideoFacts) -> PixelRect? {
+    options.stream.keepsImages || options.keepsTrackImages ? nil : request.storedPart(of: facts)
+  }
+
   /// The threads that read sources. They wait for most of the time.
   private static let readers = DispatchQueue(label: "kelvin.video-readers", attributes: .concurrent)
 
@@ -283,6 +288,9 @@ public final class VideoAnalysis: Sendable {
     // A pipe has the pace of the program that writes it.
     let isPaced = isLive && !source.facts.isLive && source.facts.kind != .pipe
     let began = clock.now()
+    // A source that gives parts of its frames has no further use.
+    let isPart = part(of: source.facts).map(source.decode(only:)) ?? false
+    defer { if isPart { source.cancel() } }
     let end = options.duration.map { began + $0.inSeconds } ?? .infinity
     var first: Duration?
     do throws(VideoError) {

@@ -1,6 +1,7 @@
 public import Kelvin
 package import KelvinEngine
 package import KelvinGraph
+import KelvinImages
 package import KelvinRuntime
 public import KelvinVision
 
@@ -184,6 +185,25 @@ extension SegmentationRequest: FittedRequest {}
 extension PoseRequest: FittedRequest {}
 
 extension VideoRequest: PlannedRequest {
+  package var imageInput: ImageFeature {
+    switch self {
+    case .classification(let request): request.imageInput
+    case .detection(let request): request.imageInput
+    case .segmentation(let request): request.imageInput
+    case .pose(let request): request.imageInput
+    }
+  }
+
+  /// Returns the part of stored frames, in stored pixels, that the request reads; nil if it reads all, or if the part
+  /// is not known before the frame.
+  func storedPart(of facts: VideoFacts) -> PixelRect? {
+    // The other ways to fit an image cut nothing.
+    guard cropAndScaleAction == .centerCrop, regionOfInterest == .fullImage, !imageInput.isFlexible else { return nil }
+    let sampler = ImageSampler(
+      width: imageInput.width, height: imageInput.height, cropAndScale: cropAndScaleAction)
+    return try? sampler.storedPart(width: facts.width, height: facts.height, orientation: facts.orientation)
+  }
+
   package func running(_ predictor: Predictor, upTo size: ImageFeature.Size?) -> Self {
     switch self {
     case .classification(let request): .classification(request.running(predictor, upTo: size))

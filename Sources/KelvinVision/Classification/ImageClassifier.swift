@@ -22,6 +22,8 @@ package struct ImageClassifier: Sendable {
   /// The precision and recall curves in the model itself, by the labels that its classes are given.
   package var ownCurves: [ExactString: PrecisionRecallCurve] { function.classification?.curvesByLabel ?? [:] }
   package let inputName: String
+  /// The input that takes the image.
+  let image: ImageFeature
   /// The names of the classes.
   let labels: [String]
   private let answer: Answer
@@ -38,7 +40,7 @@ package struct ImageClassifier: Sendable {
     _ model: LoadedModel, labels: [String]?, normalization: PixelNormalization?, excluding vector: String? = nil
   ) throws(VisionError) {
     var function = model.function
-    inputName = try ImageInput.only(of: &function, model.context.graph, normalization).name
+    (inputName, image) = try ImageInput.only(of: &function, model.context.graph, normalization)
     let graph = model.context.graph
     if let known = function.classification {
       try Self.check(labels?.count ?? known.labels.count, of: known.labels.count)

@@ -8,6 +8,8 @@ package import KelvinRuntime
 package protocol PlannedRequest: ImageProcessingRequest {
   /// The model that the request runs.
   var model: Model { get }
+  /// The model's input that takes the image.
+  var imageInput: ImageFeature { get }
 
   /// Returns the same request with another predictor of its model.
   ///
@@ -27,6 +29,8 @@ extension Function {
 }
 
 extension ClassificationRequest: PlannedRequest {
+  package var imageInput: ImageFeature { classifier.image }
+
   package func running(_ predictor: Predictor, upTo size: ImageFeature.Size?) -> Self {
     var request = self
     request.predictor = predictor.with(classifier.function.upTo(size))
@@ -41,6 +45,8 @@ extension ClassificationRequest: PlannedRequest {
 }
 
 extension DetectionRequest: PlannedRequest {
+  package var imageInput: ImageFeature { detector.image }
+
   package func running(_ predictor: Predictor, upTo size: ImageFeature.Size?) -> Self {
     var request = self
     request.detector.image = size.map(detector.image.limited) ?? detector.image
@@ -56,6 +62,8 @@ extension DetectionRequest: PlannedRequest {
 }
 
 extension SegmentationRequest: PlannedRequest {
+  package var imageInput: ImageFeature { segmenter.image }
+
   package func running(_ predictor: Predictor, upTo size: ImageFeature.Size?) -> Self {
     var request = self
     request.segmenter.image = size.map(segmenter.image.limited) ?? segmenter.image
@@ -71,6 +79,8 @@ extension SegmentationRequest: PlannedRequest {
 }
 
 extension PoseRequest: PlannedRequest {
+  package var imageInput: ImageFeature { image }
+
   package func running(_ predictor: Predictor, upTo size: ImageFeature.Size?) -> Self {
     var request = self
     request.image = size.map(image.limited) ?? image
