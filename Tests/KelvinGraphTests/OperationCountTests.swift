@@ -2,6 +2,7 @@ import KelvinBasics
 import KelvinConformance
 import KelvinDevices
 import KelvinGraph
+import KelvinReference
 import Testing
 
 /// The values of `Operator.operations`, on which every cost estimate depends: a multiplication and an addition are two.
@@ -90,6 +91,20 @@ import Testing
   @Test(arguments: examples) func operationCountsMatchTheExamples(example: Example) throws {
     let inputs = example.inputs.map { TensorType(example.scalar, $0) }
     #expect(example.op.operations(inputs, try example.op.infer(inputs)) == example.expected)
+  }
+
+  @Test func bytesOfCachesAreThoseOfTheNewRows() throws {
+    let op = UpdateCache(
+      batch: 1, heads: 2, rows: 1, width: 4, valueWidth: 3, firstRow: 0, key: [0, 0, 4, 8, 1], value: [0, 0, 3, 6, 1])
+    var builder = GraphBuilder(evaluator: ReferenceEvaluator())
+    let inputs = try ([[1, 2, 1024, 4], [1, 2, 1024, 3], [8], [6], [1]] as [Shape]).enumerated().map { place, shape in
+      try builder.input("x\(place)", TensorType(place < 4 ? .float32 : .int32, shape))
+    }
+    let outputs = try builder.add(op, inputs, name: "update", origin: Origin(name: "update", kind: "Test", index: 0))
+    for output in outputs { builder.output(output) }
+    let graph = try builder.finish()
+    // Seven numbers of each head, read and written.
+    #expect(graph.work(of: graph.nodes[0]).bytes == 2 * 4 * 14)
   }
 
   /// Operators that only move, select or convert elements, of any size.

@@ -81,4 +81,6 @@ package struct UpdateCache: Operator {
 
 extension UpdateCache: UpdatingOperator {
   package var updatedCount: Int { 2 }
+  /// Caches are states of a decoder.
+  package var replacedCount: Int? { batch * heads * rows * (width + valueWidth) }
 }

@@ -4,6 +4,12 @@
 package protocol UpdatingOperator: Operator {
   /// The number of these inputs.
   var updatedCount: Int { get }
+  /// The number of elements that are replaced, if estimates take these outputs to have the memory of their inputs.
+  var replacedCount: Int? { get }
+}
+
+extension UpdatingOperator {
+  package var replacedCount: Int? { nil }
 }
 
 extension ScatterElements: UpdatingOperator {
