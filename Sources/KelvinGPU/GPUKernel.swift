@@ -43,7 +43,8 @@ package struct GPUKernel: Sendable {
     /// Groups that share rows of a reduction (`Shaders/shared/lines.kernel`).
     case groups(RowGroups)
     /// So many groups along x and y, each of which computes something together. The kernel has no parameters for them.
-    case shared(Int, Int)
+    /// A group has `of` invocations, at most `GPUTarget.widestGroup`, or those of the device.
+    case shared(Int, Int, of: Int?)
   }
 
   /// The kernel's source and function.
@@ -88,9 +89,10 @@ package struct GPUKernel: Sendable {
   /// Creates a kernel of so many groups along x and y (`Grid.shared`).
   package init(
     _ name: String, variant: String? = nil, _ types: [ElementType] = [], constants: [(name: String, value: Int)],
-    reads: [Operand], _ parameters: Parameters, groups x: Int, by y: Int = 1
+    reads: [Operand], _ parameters: Parameters, groups x: Int, by y: Int = 1, of group: Int? = nil,
+    makesParts: Bool = false
   ) {
-    self.init(name, types, constants, reads, parameters, .shared(x, y), makesParts: false)
+    self.init(name, types, constants, reads, parameters, .shared(x, y, of: group), makesParts: makesParts)
     self.variant = variant
   }
 

@@ -21,6 +21,8 @@ package protocol GPUTarget: Sendable {
   var numbersPerTap: Int { get }
   /// Invocations in the groups that share rows, a power of two; nil if one invocation for each row is best.
   var lineGroup: Int? { get }
+  /// The most invocations of a group of a kernel that chooses their number (`GPUKernel.Grid.shared`).
+  var widestGroup: Int { get }
   /// Whether a kernel can write operands beside its result.
   var writesOperands: Bool { get }
   /// Whether product kernels apply an activation themselves; otherwise the activation runs in a kernel of its own.
@@ -79,6 +81,9 @@ package protocol GPUTarget: Sendable {
   // - `resize` reads x and its positions, in the pass's layout.
 
   func attention(_ plan: AttentionPlan) -> KernelDispatch<Program>
+  /// Attention whose groups share slabs of keys and values in local memory, and the number of groups that share the keys
+  /// of a query (`Shaders/shared/attention_sum.kernel`); nil if the device has no such kernel for it.
+  func stagedAttention(_ plan: AttentionPlan) -> (call: KernelDispatch<Program>, parts: Int)?
   func integerProduct(_ plan: IntegerProductPlan) -> KernelDispatch<Program>
   func layerNormalization(_ op: LayerNormalization, _: RowGroups, _: RowPass, inputs: Int) -> KernelDispatch<Program>
   func linear(_: RowProduct, _ activation: UnaryFunction?, addsResidual: Bool, _ codes: QuantizedOperand?)
@@ -128,6 +133,9 @@ extension GPUTarget {
   {
     []
   }
+  package var widestGroup: Int { lineGroup ?? 1 }
+
+  package func stagedAttention(_ plan: AttentionPlan) -> (call: KernelDispatch<Program>, parts: Int)? { nil }
 
   /// Whether elements of a type are stored as float16 inside a segment.
   package func isHalf(_ scalar: ScalarType) -> Bool { halves.contains(scalar) }

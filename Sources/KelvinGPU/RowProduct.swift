@@ -7,6 +7,8 @@ package struct RowProduct: Hashable, Sendable {
   /// The number of invocations that keep a GPU busy, the least number of depth vectors of each invocation, and the
   /// least number of columns of a group, whose weights are read together.
   private static let (wanted, leastDepth, leastColumns) = (1 << 14, 8, 4)
+  /// The most invocations of a group, which meet at barriers.
+  private static let mostInvocations = 256
 
   package let rows, depth, columns: Int
   /// Strides from row to row, in elements. Columns up to the stride of the result are set to zero.
@@ -46,6 +48,18 @@ package struct RowProduct: Hashable, Sendable {
       depth / 4 / (2 * group / columns) >= Self.leastDepth
     { columns /= 2 }
     return columns
+  }
+
+  /// Returns the invocations of a group of so many columns. More than `group` share the depth as long as each has enough
+  /// of it, because reads of one invocation wait for each other.
+  ///
+  /// - Parameter limit: the most invocations of a group.
+  package func invocations(columns: Int, atLeast group: Int, limit: Int) -> Int {
+    var wide = group
+    while 2 * wide <= min(limit, Self.mostInvocations), depth / 4 / (2 * wide / columns) >= Self.leastDepth {
+      wide *= 2
+    }
+    return wide
   }
 
   /// The parameters as the kernel declares them (`Shaders/shared/linear.kernel`).

@@ -35,10 +35,11 @@ extension OpenCLTarget {
       return call(
         KernelName(program: name, defines: defines + (kernel.makesParts ? [KernelName.parts] : []), function: name),
         Parameters(groups.parameters).followed(by: kernel.parameters), items: groups.count * tuning.group)
-    case .shared(let count, let rows):
+    case .shared(let count, let rows, _):
       return call(
-        KernelName(program: kernel.name, defines: defines, function: function), kernel.parameters,
-        items: count * tuning.group, rows)
+        KernelName(
+          program: kernel.name, defines: defines + (kernel.makesParts ? [KernelName.parts] : []), function: function),
+        kernel.parameters, items: count * tuning.group, rows)
     }
   }
 

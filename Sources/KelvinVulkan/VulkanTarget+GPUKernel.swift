@@ -33,10 +33,11 @@ extension VulkanTarget {
         kernel.name + (kernel.makesParts ? Self.partsSuffix : "_lines"), formats, group: traits.flatGroup,
         specializationConstants: constants, Parameters(groups.parameters).followed(by: kernel.parameters),
         groups: [x, 1, z])
-    case .shared(let count, let rows):
+    case .shared(let count, let rows, let group):
       let (x, z) = rows == 1 ? folded(count) : (count, 1)
       return call(
-        name, formats, group: traits.flatGroup, specializationConstants: constants, kernel.parameters,
+        name + (kernel.makesParts ? Self.partsSuffix : ""), formats, group: group ?? traits.flatGroup,
+        specializationConstants: constants, kernel.parameters,
         groups: [x, rows, z])
     }
   }
@@ -46,6 +47,7 @@ extension VulkanTarget {
 
   /// Invocations of the groups that share rows.
   var lineGroup: Int? { traits.lineGroup }
+  var widestGroup: Int { traits.widestGroup }
 
   /// Texel buffers are only read.
   var writesOperands: Bool { traits.operands == .buffers }

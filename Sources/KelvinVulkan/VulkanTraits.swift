@@ -43,6 +43,8 @@ struct VulkanTraits: Hashable, Sendable {
   var flatGroup: Int
   /// Invocations in a group that shares rows; nil if one invocation for each row keeps the device busy.
   var lineGroup: Int?
+  /// The most invocations in a group of a kernel that chooses their number.
+  var widestGroup: Int
   /// Invocations in a group of a kernel with register tiles.
   var tileGroup: Int
   /// The tiles that one invocation computes of a convolution, and of a product of rows and a matrix.
@@ -146,6 +148,8 @@ struct VulkanTraits: Hashable, Sendable {
     let limits = properties.limits
     let invocations = Int(min(limits.maxComputeWorkGroupInvocations, limits.maxComputeWorkGroupSize.0))
     let localByteCount = Int(limits.maxComputeSharedMemorySize)
+    // The invocations of each size are a power of two, and four floats of local memory each.
+    widestGroup = [1024, 512, 256, 128].first { $0 <= invocations && 16 * $0 <= localByteCount } ?? flatGroup
     stagedTiles =
       isSoftware
       ? [] : StagedTile.all.filter { $0.invocations <= invocations && $0.localByteCount <= localByteCount }

@@ -19,9 +19,10 @@ extension KernelTable {
         throw context.unsupported(fault)
       }
       let columns = product.columns(ofGroup: group, rowTile: 1)
-      let turns = product.depth <= mostKept - group ? (product.depth + group - 1) / group : 0
+      let wide = product.invocations(columns: columns, atLeast: group, limit: context.target.widestGroup)
+      let turns = product.depth <= mostKept - wide ? (product.depth + wide - 1) / wide : 0
       return NodeLowering { lowering throws(DeviceError) in
-        try lowering.runNormalizedLinear(op, product, columns: columns, turns: turns)
+        try lowering.runNormalizedLinear(op, product, group: wide, columns: columns, turns: turns)
       }
     }
   }
@@ -29,10 +30,11 @@ extension KernelTable {
 
 extension Lowering {
   /// - Parameters:
+  ///   - group: the invocations of a group.
   ///   - columns: the columns of a group.
   ///   - turns: the turns of a group over the row, to keep it in local memory; 0 if it does not fit.
   fileprivate func runNormalizedLinear(
-    _ op: NormalizedLinear, _ product: RowProduct, columns: Int, turns: Int
+    _ op: NormalizedLinear, _ product: RowProduct, group: Int, columns: Int, turns: Int
   ) throws(DeviceError) {
     let x = try read(node.inputs[0], .dense)
     let weights = try rowWeights(of: 1, depth: product.depth, columns: product.columns)
@@ -47,7 +49,7 @@ extension Lowering {
       ], reads: [.floats, .packed, .floats, .floats],
       Parameters(product.rows, product.depth, product.columns, columns)
         .floats(op.epsilon, fused?.a ?? 0, fused?.b ?? 0),
-      groups: (product.columns + columns - 1) / columns, by: product.rows)
+      groups: (product.columns + columns - 1) / columns, by: product.rows, of: group)
     let result = run(kernel, [x, weights, parameters, residual ?? x], write(node.outputs[0], .dense))
     if fused == nil, let activation = op.epilogue.activation {
       run(.unary(activation, count: product.rows * product.columns), [result], result)

@@ -54,8 +54,11 @@ extension VulkanTarget {
   ) -> KernelDispatch<VulkanProgram> {
     let rowTile = product.rows > 1 ? traits.linearRows : 1
     let (y, z) = folded((product.rows + rowTile - 1) / rowTile)
-    let group = traits.tileGroup
-    let columns = traits.lineGroup == nil ? group : product.columns(ofGroup: group, rowTile: rowTile)
+    var (group, columns) = (traits.tileGroup, traits.tileGroup)
+    if traits.lineGroup != nil {
+      columns = product.columns(ofGroup: group, rowTile: rowTile)
+      group = product.invocations(columns: columns, atLeast: group, limit: traits.widestGroup)
+    }
     let variant = [rowTile, addsResidual ? 1 : 0, Int(activation?.code ?? UnaryFunction.noneCode)]
     let specializationConstants =
       traits.usesShuffles
