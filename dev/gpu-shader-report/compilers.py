@@ -26,6 +26,7 @@ PRODUCTS = ("convolution", "cooperative", "linear", "matmul", "attention", "prod
             "normalized_linear", "staged_product", "staged_integers")
 # Kernels whose second constant is the number of rows computed at a time.
 ROWS = ("linear",)
+ONE_ROW = ("normalized_linear", "attention_row")
 # Kernels that load a whole tile before anything else.
 TILES = ("winograd_input", "winograd_output")
 
@@ -195,7 +196,7 @@ class Kernel:
     @property
     def has_one_row(self):
         """Whether each weight is read for one multiply-add."""
-        return self.name.startswith("normalized_linear") or self.name.startswith(ROWS) and self.constants.split()[1:2] == ["1"]
+        return self.name.startswith(ONE_ROW) or self.name.startswith(ROWS) and self.constants.split()[1:2] == ["1"]
 
     @property
     def is_plain(self):

@@ -97,23 +97,26 @@ def convolution(constants, grid, push, size, groups):
 
 def linear(constants, grid, push, size, groups):
     rows, depth, outputs, columns = push[:4]
-    tile, slices = constants.get(1, 1), 64 // columns
+    lanes, tile = constants.get(0, 64), constants.get(1, 1)
+    slices = lanes // columns
     steps = -(-depth // (4 * slices))
     weights = depth * outputs * size
     return Work(
-        groups, groups * 64 * steps * 8 * tile, 2 * rows * depth * outputs,
-        weights * max(1, rows // tile) + groups * steps * slices * 16 * tile, weights, steps, 1 + 4 * tile, 0, 4 * tile)
+        groups, groups * lanes * steps * 8 * tile, 2 * rows * depth * outputs,
+        weights * max(1, rows // tile) + groups * steps * slices * 16 * tile, weights, steps, 1 + 4 * tile, 0, 4 * tile,
+        lanes)
 
 
 def normalized_linear(constants, grid, push, size, groups):
     """Statistics of the row in each group, which keeps it in local memory if it fits, then the product."""
     rows, depth, outputs, columns = push[:4]
-    slices = 64 // columns
-    steps, turns = -(-depth // (4 * slices)), -(-depth // 64)
+    lanes = constants.get(0, 64)
+    slices = lanes // columns
+    steps, turns = -(-depth // (4 * slices)), -(-depth // lanes)
     weights = depth * outputs * size
     return Work(
-        groups, groups * 64 * (steps * 8 + turns * 8), 2 * rows * depth * outputs,
-        weights * rows + groups * depth * 16, weights, steps + 3 * turns, 1, 0, 4)
+        groups, groups * lanes * (steps * 8 + turns * 8), 2 * rows * depth * outputs,
+        weights * rows + groups * depth * 16, weights, steps + 3 * turns, 1, 0, 4, lanes)
 
 
 def depthwise(constants, grid, push, size, groups):
@@ -135,20 +138,47 @@ def attention(constants, grid, push, size, groups):
         constants.get(4, 16) / 3, block * width / 3, block * width * 4 / 3)
 
 
-def attention_row(constants, grid, push, size, groups, width=1):
-    """As many keys as a group has lanes at a time: their scores, an element of the row a step, and their values. All
-    keys count as seen."""
-    planes, _, sharing, queries, keys, columns = push[:6]
-    row, values, turns = (constants.get(width + place, 64) for place in range(3))
-    blocks, slices = -(-keys // 64), 64 // columns
-    steps = blocks * (row + 64 // slices * turns)
+def attention_staged(constants, grid, push, size, groups):
+    """A group has 32 queries, which are read first. A slab has two steps: its keys are read, then its values.
+    Groups that share the keys write sums of their own, in float32."""
+    planes, _, _, queries, keys = push[:5]
+    slab, width, values = (constants.get(key, 16) for key in (1, 2, 3))
+    lanes, parts = constants.get(0, 128), push[25]
+    slabs = -(-keys // (slab * parts))
+    steps, vectors = 1 + 2 * slabs, slab * (width + values)
+    sums = parts * planes * queries * (4 * values + 2) * 4 if parts > 1 else 0
     return Work(
-        groups, groups * 64 * steps * 2, 2 * planes * queries * keys * (row + values),
-        groups * keys * (row + values) * size, planes // sharing * keys * (row + values) * size, steps, 0.5, 0, 1)
+        groups, groups * 32 * slabs * vectors * 8, 8 * planes * queries * keys * (width + values),
+        groups * (32 * width + slabs * vectors) * 4 * size + sums,
+        planes * (queries + keys) * (width + values) * 4 * size + sums, steps, vectors / 2 / lanes, 0,
+        64 * vectors / lanes, lanes)
+
+
+def attention_row(constants, grid, push, size, groups, first=1):
+    """As many keys at a time as a group has lanes: their scores, a vector of the query and of four keys a step; the largest,
+    through local memory; their values, four vectors a step. All keys count as seen."""
+    planes, _, sharing, queries, keys, parts, columns = push[:7]
+    width, values, turns = (constants.get(first + place, 64) for place in range(3))
+    lanes = constants.get(0, 64)
+    blocks = -(-keys // (lanes * parts))
+    steps = blocks * (-(-width // 16) + 1 + turns * -(-columns // 4))
+    sums = parts * planes * queries * (values + 2) * 4 if parts > 1 else 0
+    return Work(
+        groups, groups * lanes * steps * 32, 2 * planes * queries * keys * (width + values),
+        planes * queries * keys * (width + values) * size + sums,
+        planes // sharing * keys * (width + values) * size + sums, steps, 5, 0, 16, lanes)
 
 
 def attention_row_limited(constants, grid, push, size, groups):
-    return attention_row(constants, grid, push, size, groups, width=3)
+    return attention_row(constants, grid, push, size, groups, first=3)
+
+
+def attention_sum(constants, grid, push, size, groups):
+    """Largest scores of the parts, then their totals and sums, which are still in the level-2 cache."""
+    count, length, parts = push[0], push[1], push[5]
+    return Work(
+        groups, groups * 64 * parts * 16, 0, count * length * (12 * parts + size), count * length * size, 2 * parts, 0.75,
+        0, 8)
 
 
 def matmul(constants, grid, push, size, groups):
@@ -250,7 +280,9 @@ KERNELS = {
     "staged_integers": staged_integers(5.5), "staged_integers_dot": staged_integers(1),
     "staged_integer_sum": staged_integer_sum,
     "cooperative": cooperative, "integer_product": integer_product, "integer_product_dot": integer_product,
-    "attention_scalars": attention, "attention_row": attention_row, "attention_row_limited": attention_row_limited,
+    "attention_scalars": attention, "attention_row": attention_row, "attention_row_parts": attention_row,
+    "attention_row_limited": attention_row_limited, "attention_row_limited_parts": attention_row_limited,
+    "attention_staged": attention_staged, "attention_staged_parts": attention_staged, "attention_sum": attention_sum,
     "normalized_linear": normalized_linear, "winograd_input": winograd(32, 64), "winograd_output": winograd(20, 40)}
 
 

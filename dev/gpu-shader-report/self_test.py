@@ -111,6 +111,39 @@ class Estimates(unittest.TestCase):
         self.assertEqual(work.useful, self.work().useful)
         self.assertEqual(work.cached, 6 * 8 * 64 * (4 * 64 + 64) + 2 * 49 * 160 * 4)
 
+    def test_a_token_s_attention_has_short_chains_in_wide_groups(self):
+        # Twelve heads, one query, 1024 keys of 64, a lane for each key.
+        push = (12, 12, 1, 1, 1024, 1, 16) + (0,) * 23
+        kernel = commands.Pipeline("attention_row_limited", {0: 1024, 1: 0, 2: 32, 3: 64, 4: 64, 5: 1, 6: 1}, {})
+        work = estimate.work(commands.Dispatch(kernel, (12, 1, 1), push))
+        self.assertEqual((work.groups, work.lanes, work.steps), (12, 1024, 4 + 1 + 4))
+        self.assertEqual((work.useful, work.cached), (2 * 12 * 1024 * 128, 12 * 1024 * 128 * 4))
+        # Two groups share the keys of each head and write sums, of which another kernel makes the result.
+        shared = commands.Pipeline("attention_row_limited_parts", {**kernel.constants, 0: 256}, {})
+        work = estimate.work(commands.Dispatch(shared, (24, 1, 1), (12, 12, 1, 1, 1024, 2, 16) + (0,) * 23))
+        self.assertEqual((work.groups, work.steps), (24, 2 * 9))
+        self.assertEqual(work.cached, 12 * 1024 * 128 * 4 + 2 * 12 * 66 * 4)
+        total = commands.Pipeline("attention_sum", {0: 64}, {})
+        work = estimate.work(commands.Dispatch(total, (12, 1, 1), (12, 64, 0, 12, 1, 2, 0, 64, 0)))
+        self.assertEqual((work.steps, work.cached), (4, 12 * 64 * (12 * 2 + 4)))
+
+    def test_attention_in_slabs_reads_keys_for_32_queries_at_a_time(self):
+        # ViT-B/16: 197 queries and keys of 64 in twelve heads.
+        constants = {0: 128, 1: 32, 2: 16, 3: 16, 4: 0, 5: 16}
+        push = (12, 12, 1, 197, 197) + (0,) * 20 + (1,)
+        work = estimate.work(commands.Dispatch(commands.Pipeline("attention_staged", constants, {}), (7, 12, 1), push))
+        self.assertEqual((work.groups, work.lanes, work.steps, work.multiply_adds), (84, 128, 1 + 2 * 7, 512))
+        self.assertEqual(work.useful, 4 * 12 * 197 * 197 * 64)
+        self.assertEqual(work.cached, 84 * (32 * 64 + 7 * 32 * 128) * 4)
+        self.assertLess(work.cached, estimate.BYTES_PER_FLOP * work.useful)
+
+    def test_wide_groups_shorten_the_chain_of_a_product_of_one_row(self):
+        def steps(lanes):
+            kernel = commands.Pipeline("linear", {0: lanes, 1: 1}, {})
+            return estimate.work(commands.Dispatch(kernel, (192, 1, 1), (1, 3072, 768, 4))).steps
+
+        self.assertEqual((steps(64), steps(256)), (48, 12))
+
     def test_a_step_of_a_chain_is_the_latency_and_the_lanes_instructions(self):
         parts = estimate.parts(self.work(), estimate.CARDS["H100"], is_robust=False)
         self.assertAlmostEqual(parts["chains"], 240 * (300 + 64 + 10 * 4) / 1.755e3)
