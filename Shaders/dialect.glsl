@@ -23,6 +23,8 @@
 #define RESULT_TYPE(id) layout(constant_id = id) const int RESULT_KIND = FLOAT;
 
 #define FLOAT_OPERAND(slot, name) FLOATS(slot, name)
+// Floats that are read one by one or in aligned vectors, as the host declares the operand.
+#define FLOATS_OR_VECTORS(slot, name) FLOATS(slot, name) VECTORS(slot, name##Vectors)
 #define WIDE_OPERAND(slot, name) WIDE_FLOATS(slot, name)
 #define WORD_OPERAND(slot, name) WORDS(slot, name)
 #define TRUTH_OPERAND(slot, name) WORDS(slot, name)
@@ -70,6 +72,7 @@
 #define OPEN_POSITION_RESULT
 
 #define READ(name, index) name(index)
+#define READ_VECTOR(name, index) name##Vectors(index)
 #define READ_WIDE(name, index) name(index)
 #define READ_PACKED(name, index) name(index)
 #define READ_WORD(name, index) name(index).x

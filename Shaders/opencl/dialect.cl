@@ -26,6 +26,7 @@
 #define RESULT_TYPE(id)
 
 #define FLOAT_OPERAND(slot, name)
+#define FLOATS_OR_VECTORS(slot, name)
 #define WIDE_OPERAND(slot, name)
 #define WORD_OPERAND(slot, name)
 #define TRUTH_OPERAND(slot, name)
@@ -62,6 +63,7 @@
 #define OPEN_POSITION_RESULT OPEN(RESULT, y)
 
 #define READ(name, index) AT(name, index)
+#define READ_VECTOR(name, index) LOAD(name + 4 * (index))
 #define READ_WIDE(name, index) name[index]
 #define READ_PACKED(name, index) PACKED_AT(name + 4 * (index))
 #define READ_WORD(name, index) name[index]

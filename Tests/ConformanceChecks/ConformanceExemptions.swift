@@ -43,7 +43,7 @@ extension ConformanceExemption {
           ["", " float16"].map { "by length, \(queries) of \(keys)\(window)\($0)" }
         }
       }
-    }
+    } + ["by length, many keys", "by length, many keys float16"]
 
   /// Operators without a kernel on GPUs, with the reason.
   private static let leftToHost = [

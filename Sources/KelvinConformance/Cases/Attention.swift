@@ -65,8 +65,38 @@ extension ConformanceCase {
         Attention(
           batch: 1, heads: 6, queries: 1, keys: 17, width: 5, valueWidth: 9, scale: 0.4, hasMask: true, sharing: 3,
           query: [0, 0, 5, 30, 1], key: [0, 0, 85, 5, 1], value: [0, 0, 9, 18, 1], shape: [1, 54],
-          result: [0, 9, 54]), .input([6, 5]), .input([2, 17, 5]), .input([17, 2, 9]), .input([6, 1, 17]))
+          result: [0, 9, 54]), .input([6, 5]), .input([2, 17, 5]), .input([17, 2, 9]), .input([6, 1, 17])),
+      node(
+        "long rows in whole vectors",
+        Attention(
+          batch: 2, heads: 2, queries: 35, keys: 50, width: 128, valueWidth: 132, scale: 0.1, hasMask: true,
+          query: [0, 8960, 128, 256, 1], key: [0, 12800, 6400, 128, 1], value: [0, 13200, 6600, 132, 1],
+          shape: [2, 35, 264], result: [9240, 132, 264]), .input([2, 35, 256]), .input([2, 2, 50, 128]),
+        .input([2, 2, 50, 132]), .input([2, 1, 1, 50])),
+    ] + manyKeys
+
+  /// So many keys that groups of a card share them, for several queries and for one. Neighbouring keys overlap, so that
+  /// tensors are small.
+  private static let manyKeys: [ConformanceCase] = [ScalarType.float32, .float16].flatMap { scalar in
+    [(11, 700), (1, 7000)].map { queries, keys in
+      node(
+        "many keys, \(queries) of \(keys)",
+        Attention(
+          batch: 1, heads: 2, queries: queries, keys: keys, width: 16, valueWidth: 48, scale: 0.4, hasMask: true,
+          sharing: 2, query: [0, 0, 16, 32, 1], key: [0, 0, 0, 4, 1], value: [0, 0, 0, 4, 1], shape: [queries, 96],
+          result: [0, 48, 96]), .input([queries, 32]), .input([4 * keys + 12]), .input([4 * keys + 44]),
+        .input([1, keys]), scalar: scalar)
+    } + [
+      node(
+        "by length, many keys",
+        Attention(
+          batch: 2, heads: 2, queries: 2, keys: 4200, width: 64, valueWidth: 64, scale: 0.1, sharing: 2,
+          hasLengths: true, lastKey: -1, window: 4100, query: [0, 256, 64, 128, 1], key: [0, 16860, 0, 4, 1],
+          value: [0, 16860, 0, 4, 1], shape: [2, 2, 128], result: [256, 64, 128]), .input([2, 2, 128]),
+        .input([2, 16860]), .input([2, 16860]),
+        .exactly(Tensor(TensorType(.int64, [2]), rounding: [4190, 2])), scalar: scalar)
     ]
+  }
 
   /// One query and several, with few keys and many, whose lengths leave all, some or none of them.
   private static let keysOfLengths: [ConformanceCase] = [1, 5].flatMap { queries in

@@ -144,6 +144,8 @@ extension SelfTest {
     SelfTest(
       Linear.self, nodesUse: "dense",
       (Linear(epilogue: .bias), [.input([1, 24]), .weight([20, 24]), .weight([20])]),
+      // So deep that wide groups share the depth.
+      (Linear(epilogue: .bias), [.input([1, 1040]), .weight([20, 1040]), .weight([20])]),
       // Enough rows for the tiles of a GPU.
       (Linear(epilogue: .bias), [.input([67, 24]), .weight([36, 24]), .weight([36])]),
       (Linear(epilogue: .bias), [.input([1, 24]), .multiples([20, 24]), .weight([20])]),
@@ -185,12 +187,35 @@ extension SelfTest {
           hasLengths: true, lastKey: -1, query: [0, 0, 8, 8, 1], key: [0, 0, 0, 8, 1], value: [0, 0, 0, 20, 1],
           shape: [2, 20], result: [0, 20, 20]),
         [.input([2, 8]), .input([131, 8]), .input([131, 20]), .number(97, [1], .int32)]
+      ),
+      // So many keys that groups share them. Neighbouring keys overlap.
+      attentionOfManyKeys(hasLengths: false), attentionOfManyKeys(hasLengths: true)),
+    // The last one has so many keys that groups share them.
+    SelfTest(
+      Attention.self, named: "attention by staged slabs", implementation: "staged",
+      (
+        Attention(
+          batch: 1, heads: 2, queries: 37, keys: 67, width: 24, valueWidth: 20, scale: 0.3, hasMask: true, sharing: 2,
+          query: [0, 0, 24, 48, 1], key: [0, 0, 0, 24, 1], value: [0, 0, 0, 20, 1], shape: [37, 40],
+          result: [0, 20, 40]),
+        [.input([37, 48]), .input([67, 24]), .input([67, 20]), .input([1, 67])]
+      ),
+      (
+        Attention(
+          batch: 1, heads: 1, queries: 9, keys: 600, width: 8, valueWidth: 8, scale: 0.3, query: [0, 0, 0, 8, 1],
+          key: [0, 0, 0, 8, 1], value: [0, 0, 0, 8, 1], shape: [9, 8], result: [0, 0, 8]),
+        [.input([9, 8]), .input([600, 8]), .input([600, 8])]
       )),
     SelfTest(
       NormalizedLinear.self,
       (
         NormalizedLinear(epsilon: 1e-5, parameters: 2, epilogue: .bias),
         [.input([1, 520]), .weight([9, 520]), .weight([520]), .weight([520]), .weight([9])]
+      ),
+      // So deep that wide groups share the depth.
+      (
+        NormalizedLinear(epsilon: 1e-5, parameters: 2, epilogue: .bias),
+        [.input([1, 1040]), .weight([9, 1040]), .weight([1040]), .weight([1040]), .weight([9])]
       )),
     SelfTest(
       UpdateCache.self,
@@ -297,6 +322,17 @@ extension SelfTest {
     Resize(axes: [2, 3].map { ResizeAxis(axis: $0, size: 7, scale: 0.6, offset: -0.2) }, interpolation: .linear),
     [.input([1, 2, 4, 5])]
   )
+
+  private static func attentionOfManyKeys(hasLengths: Bool) -> Example<Attention> {
+    let keys = 4100
+    let overlapping = 4 * (keys - 1) + 64
+    return (
+      Attention(
+        batch: 1, heads: 1, queries: 1, keys: keys, width: 64, valueWidth: 64, scale: 0.2, hasLengths: hasLengths,
+        query: [0, 0, 0, 64, 1], key: [0, 0, 0, 4, 1], value: [0, 0, 0, 4, 1], shape: [1, 64], result: [0, 0, 64]),
+      [.input([1, 64]), .input([overlapping]), .input([overlapping])] + (hasLengths ? [.number(3333, [1], .int32)] : [])
+    )
+  }
 
   private static let poolWindow = Window(kernel: [3, 3], strides: [2, 2], before: [1, 1], after: [1, 1])
 

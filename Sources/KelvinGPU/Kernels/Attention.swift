@@ -48,11 +48,35 @@ package struct AttentionPlan: Sendable {
 
   /// Whether the rows of every operand and of the result can be read in vectors of this many elements.
   package func liesInVectors(of lanes: Int) -> Bool {
-    let rows = [(op.query, op.width), (op.key, op.width), (op.value, op.valueWidth)]
-    let areAligned = rows.allSatisfy { view, width in
+    op.operandsLieInVectors(of: lanes) && op.result.allSatisfy { $0 % lanes == 0 }
+  }
+}
+
+extension Attention {
+  /// The longest chain of steps of a group, each of which waits for reads, while compute units may be idle.
+  private static let longestChain = 32
+  /// Two groups for each compute unit of a large card.
+  private static let manyGroups = 264
+  /// The most groups that share the keys of a query.
+  private static let mostParts = 16
+
+  /// Whether the rows of every operand can be read in vectors of this many elements.
+  func operandsLieInVectors(of lanes: Int) -> Bool {
+    [(query, width), (key, width), (value, valueWidth)].allSatisfy { view, width in
       width % lanes == 0 && view[4] == 1 && view[..<4].allSatisfy { $0 % lanes == 0 }
     }
-    return areAligned && op.result.allSatisfy { $0 % lanes == 0 }
+  }
+
+  /// Returns the number of groups that share the keys of a query. Adding their sums takes a kernel of its own.
+  ///
+  /// - Parameters:
+  ///   - slabs: the slabs of keys that a group reads one after another.
+  ///   - steps: the steps of a slab.
+  ///   - groups: the groups if they share nothing.
+  package static func parts(slabs: Int, steps: Int, groups: Int) -> Int {
+    guard groups < manyGroups, slabs * steps > longestChain else { return 1 }
+    let each = max(longestChain / steps, (slabs + mostParts - 1) / mostParts, 1)
+    return (slabs + each - 1) / each
   }
 }
 
@@ -61,15 +85,19 @@ extension KernelTable {
     addOffers(Attention.self) { op, context throws(DeviceError) in
       try context.requireFloats(Array(context.inputs[..<(op.hasMask ? 4 : 3)]))
       let rows = AttentionRows(op, context).map { rows in
-        KernelOffer(context.attention(context.target.dispatch(rows.kernel)), AttentionRows.implementation)
+        KernelOffer(
+          context.attention(op, context.target.dispatch(rows.kernel), parts: rows.parts), AttentionRows.implementation)
       }
       do throws(DeviceError) {
         guard !op.hasLengths else { throw context.unsupported("lengths for so many queries or elements") }
         let plan = try AttentionPlan(op, context)
-        // Invocations without a query of their own are idle.
-        let idle = rows == nil ? 0 : 8 * Double(op.scores.count) * Double(op.width + op.valueWidth)
-        let plain = KernelOffer(context.attention(context.target.attention(plan)), extraCost: idle)
-        return (rows.map { [$0] } ?? []) + [plain]
+        let staged = rows == nil ? context.target.stagedAttention(plan) : nil
+        let best =
+          rows ?? staged.map { KernelOffer(context.attention(op, $0.call, parts: $0.parts), "staged") }
+        // Invocations without a query of their own are idle, and each reads all keys by itself.
+        let idle = best == nil ? 0 : 8 * Double(op.scores.count) * Double(op.width + op.valueWidth)
+        let plain = KernelOffer(context.attention(op, context.target.attention(plan)), extraCost: idle)
+        return (best.map { [$0] } ?? []) + [plain]
       } catch {
         guard let rows else { throw error }
         return [rows]
@@ -79,14 +107,28 @@ extension KernelTable {
 }
 
 extension KernelContext {
-  /// Returns a lowering to one kernel, which reads the queries in place of a mask that the node does not have.
-  fileprivate func attention(_ call: KernelDispatch<Target.Program>) -> NodeLowering<Target> {
+  /// Returns a lowering to a kernel, which reads the queries in place of a mask that the node does not have, and to the
+  /// sum of the parts of keys if groups share them.
+  fileprivate func attention(
+    _ op: Attention, _ call: KernelDispatch<Target.Program>, parts: Int = 1
+  ) -> NodeLowering<Target> {
     let node = node
     return NodeLowering { lowering throws(DeviceError) in
       var reads: [Storage] = []
       for input in node.inputs { reads.append(try lowering.read(input, .dense)) }
       if reads.count == 3 { reads.append(reads[0]) }
-      lowering.run(call, reads, lowering.write(node.outputs[0], .dense))
+      let result = lowering.write(node.outputs[0], .dense)
+      guard parts > 1 else {
+        lowering.run(call, reads, result)
+        return
+      }
+      let rows = op.batch * op.heads * op.queries
+      let sums = lowering.temporary(wide: parts * rows * (op.valueWidth + 2))
+      lowering.run(call, reads, sums)
+      lowering.run(
+        GPUKernel(
+          "attention_sum", reads: [.wideFloats], Parameters([op.heads, op.queries, parts] + op.result), rows: rows,
+          of: op.valueWidth), [sums], result)
     }
   }
 }
