@@ -22,7 +22,7 @@ SUBGROUPS = {
 THREADS = 1024
 
 # Kernels of products.
-PRODUCTS = ("convolution", "cooperative", "linear", "matmul", "attention", "product", "integer_product",
+PRODUCTS = ("convolution", "linear", "matmul", "attention", "product", "integer_product",
             "normalized_linear", "staged_product", "staged_integers")
 # Kernels whose second constant is the number of rows computed at a time.
 ROWS = ("linear",)

@@ -38,6 +38,8 @@ class Card:
     resident: int       # groups of 64 invocations on a unit
     is_scalar: bool     # operands that all lanes share are loaded once
     is_checked: bool    # its compilers check bounds by instructions
+    narrow: int         # of float16, a cycle and unit
+    matrices: int       # of matrices of float16 with sums in float32, a cycle and unit; 0 if it has none
 
     @property
     def peak(self):
@@ -45,13 +47,13 @@ class Card:
 
 
 CARDS = {
-    "H100": Card(132, 1.755, 256, 5500, 3350, 300, 3.5, 128, 16, False, True),
-    "RTX 3060": Card(28, 1.78, 256, 1100, 360, 260, 3.0, 128, 16, False, True),
-    "RX 7900 XTX": Card(96, 2.4, 256, 3500, 960, 330, 4.0, 64, 16, True, False),
-    "Arc A770": Card(32, 2.1, 256, 1500, 560, 500, 8.0, 64, 16, False, False),
-    "UHD 770": Card(2, 1.55, 256, 130, 60, 350, 8.0, 64, 14, False, False),
-    "Adreno 740": Card(6, 0.68, 512, 120, 60, 400, 15.0, 64, 16, True, False),
-    "Mali-G720 MC12": Card(12, 1.3, 256, 160, 70, 350, 15.0, 64, 8, False, False),
+    "H100": Card(132, 1.755, 256, 5500, 3350, 300, 3.5, 128, 16, False, True, 512, 4096),
+    "RTX 3060": Card(28, 1.78, 256, 1100, 360, 260, 3.0, 128, 16, False, True, 256, 512),
+    "RX 7900 XTX": Card(96, 2.4, 256, 3500, 960, 330, 4.0, 64, 16, True, False, 512, 512),
+    "Arc A770": Card(32, 2.1, 256, 1500, 560, 500, 8.0, 64, 16, False, False, 512, 2048),
+    "UHD 770": Card(2, 1.55, 256, 130, 60, 350, 8.0, 64, 14, False, False, 512, 0),
+    "Adreno 740": Card(6, 0.68, 512, 120, 60, 400, 15.0, 64, 16, True, False, 1024, 0),
+    "Mali-G720 MC12": Card(12, 1.3, 256, 160, 70, 350, 15.0, 64, 8, False, False, 512, 0),
 }
 # The host, on a discrete card: milliseconds of a submission that is waited for, and bytes a millisecond of the bus.
 WAIT, BUS = 0.04, 20e6
@@ -80,6 +82,7 @@ class Work:
     shared: float       # loaded by all lanes of a group from one place
     multiply_adds: float
     lanes: int = 64     # of a group
+    rate: str = "flops"   # of a card, at which it computes
 
 
 def convolution(constants, grid, push, size, groups):
@@ -192,8 +195,9 @@ def matmul(constants, grid, push, size, groups):
         (rows * depth + depth * columns + rows * columns) * matrices * size, steps, (height + width) / 32, 0, 256)
 
 
-def staged_product(constants, grid, push, size, groups):
-    """A step is a slab of 16 of the depth. Groups that share the depth write sums of their own, in float32."""
+def staged_product(constants, grid, push, size, groups, slab=16, each=1, rate="flops"):
+    """A step is a slab of the depth, of instructions of `each` multiply-adds. Groups that share the depth write sums of
+    their own, in float32."""
     lanes, height, width, pixels, blocks = (constants.get(key, 64) for key in range(5))
     _, group_blocks, _, _, channels, positions, _, shares, steps, input_area, output_area = push[:11]
     weights = channels * group_blocks * 4 * push[14] * push[15]
@@ -202,10 +206,18 @@ def staged_product(constants, grid, push, size, groups):
     phases = push[16] * push[17] if constants.get(9, 0) else 1
     results = phases * positions * channels * size
     return Work(
-        groups, groups * lanes * steps * 128 * pixels * blocks, 2 * positions * weights,
-        groups * steps * 16 * (height + width) * size + sums,
-        (inputs + weights) * size + (0 if sums else results), steps, 4 * (height + width) / lanes, 0,
-        64 * pixels * blocks, lanes)
+        groups, groups * lanes * steps * 8 * slab * pixels * blocks, 2 * positions * weights,
+        groups * steps * slab * (height + width) * size + sums,
+        (inputs + weights) * size + (0 if sums else results), steps, slab / 4 * (height + width) / lanes, 0,
+        4 * slab * pixels * blocks / each, lanes, rate)
+
+
+def staged_product_narrow(*arguments):
+    return staged_product(*arguments, each=2, rate="narrow")
+
+
+def staged_product_cooperative(*arguments):
+    return staged_product(*arguments, slab=32, each=16, rate="matrices")
 
 
 def staged_sum(constants, grid, push, size, groups):
@@ -213,13 +225,6 @@ def staged_sum(constants, grid, push, size, groups):
     count, shares = push[:2]
     return Work(groups, groups * 256 * shares, 0, count * (16 * shares + 4 * size), count * 4 * size, 1 + -(-shares // 4),
                 4, 0, 16)
-
-
-def cooperative(constants, grid, push, size, groups):
-    rows, depth, columns = push[:3]
-    return Work(
-        groups, 0, 2 * rows * depth * columns, groups * depth * 128,
-        (rows * depth + depth * columns + rows * columns) * 2, depth // 16, 8, 0, 256)
 
 
 def integer_product(constants, grid, push, size, groups):
@@ -276,10 +281,11 @@ def element_wise(constants, grid, push, size, groups):
 
 KERNELS = {
     "convolution": convolution, "linear": linear, "depthwise": depthwise, "attention": attention, "matmul": matmul,
-    "staged_product": staged_product, "staged_product_parts": staged_product, "staged_sum": staged_sum,
+    "staged_product": staged_product, "staged_product_narrow": staged_product_narrow,
+    "staged_product_cooperative": staged_product_cooperative, "staged_sum": staged_sum,
     "staged_integers": staged_integers(5.5), "staged_integers_dot": staged_integers(1),
     "staged_integer_sum": staged_integer_sum,
-    "cooperative": cooperative, "integer_product": integer_product, "integer_product_dot": integer_product,
+    "integer_product": integer_product, "integer_product_dot": integer_product,
     "attention_scalars": attention, "attention_row": attention_row, "attention_row_parts": attention_row,
     "attention_row_limited": attention_row_limited, "attention_row_limited_parts": attention_row_limited,
     "attention_staged": attention_staged, "attention_staged_parts": attention_staged, "attention_sum": attention_sum,
@@ -293,6 +299,8 @@ def work(dispatch):
     """
     name = dispatch.pipeline.name
     base = name.replace("_half", "").replace("_coded", "")
+    if base.startswith("staged_product"):
+        base = base.replace("_parts", "")
     if base.startswith(compilers.PRODUCTS) and base not in KERNELS:
         raise ValueError(f"estimate.py has no formula for the product '{name}': add one to KERNELS")
     formula = KERNELS.get(base, element_wise)
@@ -318,7 +326,7 @@ def parts(work, card, is_robust):
     return {
         "chains": -(-groups * work.lanes // (64 * card.resident)) * work.steps * step * cycles,
         "loads": groups * work.steps * (work.vectors + shared) * work.lanes * 16 / card.load_bytes * cycles,
-        "arithmetic": groups * operations / card.flops * cycles,
+        "arithmetic": groups * operations / (getattr(card, work.rate) or card.flops) * cycles,
         "cache": work.cached / card.cache * 1e-3,
         "memory": work.stored / card.memory * 1e-3,
     }

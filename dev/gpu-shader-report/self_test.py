@@ -144,6 +144,34 @@ class Estimates(unittest.TestCase):
 
         self.assertEqual((steps(64), steps(256)), (48, 12))
 
+    def test_products_in_float16_and_of_matrices_run_at_the_rates_of_a_card(self):
+        constants = dict(enumerate([128, 64, 64, 8, 1, 0, 0, 255, 0, 0, 16, 16, 16, 2, 2]))
+
+        def staged(kind, steps):
+            push = (768, 768, 192, 192, 768, 784, 12, 1, steps, 784, 784, 28, 28, 28, 1, 1) + (0,) * 12
+            product = commands.Pipeline(f"staged_product{kind}_half", constants, {})
+            return estimate.work(commands.Dispatch(product, (13, 12, 1), push))
+
+        plain, narrow, matrices = staged("", 192), staged("_narrow", 192), staged("_cooperative", 96)
+        self.assertEqual(plain.flops, narrow.flops)
+        self.assertEqual(plain.flops, matrices.flops)
+        self.assertEqual(plain.cached, matrices.cached)
+        self.assertEqual((plain.multiply_adds, narrow.multiply_adds, matrices.multiply_adds), (512, 256, 64))
+
+        def arithmetic(work, card):
+            return estimate.parts(work, estimate.CARDS[card], is_robust=False)["arithmetic"]
+
+        self.assertAlmostEqual(arithmetic(plain, "Adreno 740") / arithmetic(narrow, "Adreno 740"), 2)
+        self.assertAlmostEqual(arithmetic(plain, "RTX 3060") / arithmetic(narrow, "RTX 3060"), 1)
+        self.assertAlmostEqual(arithmetic(plain, "H100") / arithmetic(matrices, "H100"), 16)
+
+    def test_the_sums_of_shares_are_those_of_the_arithmetic(self):
+        constants = dict(enumerate([128, 64, 32, 4, 1, 0, 0, 255, 0, 0]))
+        push = (240, 240, 40, 40, 160, 49, 5, 8, 8, 49, 49, 7, 7, 7, 1, 1) + (0,) * 12
+        product = commands.Pipeline("staged_product_narrow_parts_half", constants, {})
+        work = estimate.work(commands.Dispatch(product, (1, 40, 1), push))
+        self.assertEqual((work.rate, work.cached), ("narrow", 40 * 8 * 16 * (64 + 32) * 2 + 8 * 49 * 160 * 4))
+
     def test_a_step_of_a_chain_is_the_latency_and_the_lanes_instructions(self):
         parts = estimate.parts(self.work(), estimate.CARDS["H100"], is_robust=False)
         self.assertAlmostEqual(parts["chains"], 240 * (300 + 64 + 10 * 4) / 1.755e3)
