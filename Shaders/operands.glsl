@@ -11,7 +11,7 @@
 //
 // With HALF all floats lie as float16, operands but for WIDE_VECTORS and WIDE_FLOATS, and results, which are declared as
 // STORED_FLOATs, STORED_VECTORs or, where they are moved as they are, STORED_WORDs, and written as STORED_FLOAT(value).
-// Arithmetic is in float32 all the same.
+// Arithmetic is in float32 all the same, but for staged_product.comp.
 
 #ifdef HALF
 #extension GL_EXT_shader_16bit_storage : require

@@ -22,7 +22,7 @@ TEST_TOOLCHAIN = TOOLCHAIN | {"Testing"}
 SHARED_SHADERS = {
     "codes", "dialect", "lines", "meanings", "prelude", "scaling", "scattered", "variant",
     "block", "blocked", "copy", "half", "narrow", "unblock",
-    "cooperative", "depthwise", "depthwise_transpose", "integer_product", "matmul", "normalize_lines", "normalize_rows",
+    "depthwise", "depthwise_transpose", "integer_product", "matmul", "normalize_lines", "normalize_rows",
     "requantize", "staged_integer_sum", "staged_integers", "staged_product", "staged_sum", "unfold", "winograd", "winograd_input", "winograd_output", "winograd_repair"}
 # Modules that are declared in order to be linked or run, and never imported.
 UNIMPORTED = {"CMutexForTSan", "KelvinC"}

@@ -9,10 +9,11 @@ package struct StagedTile: Hashable, Sendable {
   package let positions, channels: Int
   /// Positions and blocks of four output channels of an invocation.
   package let pixels, blocks: Int
+  package var arithmetic = StagedArithmetic.wide
 
   /// Channels of a tile of packed weights. All staged tiles read the same weights.
   static let packed = 16
-  /// Input channels of a slab of the depth, or words of packed ones.
+  /// Input channels of a slab of the depth in float32, or words of packed ones.
   static let slab = 16
   /// The depth from which on the kernel's divisions would not be exact.
   static let depthLimit = 4 << 20
@@ -26,10 +27,34 @@ package struct StagedTile: Hashable, Sendable {
     StagedTile(positions: 128, channels: 64, pixels: 8, blocks: 1),
   ]
 
-  var invocations: Int { positions / pixels * (channels / (4 * blocks)) }
+  package var invocations: Int { positions / pixels * (channels / (4 * blocks)) }
   /// The bytes of local memory, with the shader's gaps between lines.
-  var localByteCount: Int { 16 * ((positions + 2) * 4 + channels / 16 * 68) }
-  var name: String { "\(positions)x\(channels)" + (pixels == 4 ? "" : "x\(pixels)") }
+  var localByteCount: Int {
+    let vectors = (positions + 2) * arithmetic.slab / 4 + channels / 16 * (4 * arithmetic.slab + 4)
+    guard case .matrices(let matrix, let lanes) = arithmetic else { return 4 * arithmetic.byteCount * vectors }
+    let subgroups = positions / matrix.rows * (channels / matrix.columns) / matrices(matrix, lanes).count
+    return 8 * (vectors + 2 * positions) + 4 * subgroups * matrix.rows * matrix.columns
+  }
+
+  /// Matrices of the result that a subgroup computes, down and across, so that there are about as many of each.
+  private func matrices(_ matrix: CooperativeMatrix, _ lanes: Int) -> (down: Int, across: Int, count: Int) {
+    let (most, wide) = (positions / matrix.rows, channels / matrix.columns)
+    let count = max(most * wide * lanes / invocations, 1)
+    var across = max(count / most, 1)
+    while 4 * across * across <= count, 2 * across <= wide { across *= 2 }
+    return (count / across, across, count)
+  }
+
+  /// The specialization constants of a shader with matrices.
+  package var matrixConstants: [Int] {
+    guard case .matrices(let matrix, let lanes) = arithmetic else { return [] }
+    let own = matrices(matrix, lanes)
+    return [matrix.rows, matrix.columns, matrix.depth, own.down, own.across]
+  }
+
+  /// Slabs of a depth.
+  func slabs(_ depth: Int) -> Int { (depth + arithmetic.slab - 1) / arithmetic.slab }
+  package var name: String { "\(positions)x\(channels)" + (pixels == 4 ? "" : "x\(pixels)") }
 }
 
 /// The sizes of a product that determine its tiles.
@@ -78,11 +103,11 @@ package struct StagedProduct: Hashable, Sendable {
   package static func best(
     _ size: ProductSize, units: Int, tiles: [StagedTile], partLimit: Int
   ) -> StagedProduct? {
-    let slabs = (size.depth + StagedTile.slab - 1) / StagedTile.slab
     let results = 4 * size.positions * ((size.outputs + 3) / 4 * 4) * size.groups
-    let shares = shareCounts.filter { $0 == 1 || $0 <= slabs && results <= partLimit / $0 }
     let candidates = tiles.flatMap { tile in
-      shares.map { StagedProduct(tile, shares: $0).withoutEmptyShares(slabs) }
+      let slabs = tile.slabs(size.depth)
+      return shareCounts.filter { $0 == 1 || $0 <= slabs && results <= partLimit / $0 }
+        .map { StagedProduct(tile, shares: $0).withoutEmptyShares(slabs) }
     }
     return candidates.map { ($0, $0.rank(size, units: units)) }.min { $0.1 < $1.1 }?.0
   }
@@ -94,10 +119,7 @@ package struct StagedProduct: Hashable, Sendable {
   }
 
   /// Slabs of the depth that a group computes one after another.
-  package func steps(_ size: ProductSize) -> Int {
-    let slabs = (size.depth + StagedTile.slab - 1) / StagedTile.slab
-    return (slabs + shares - 1) / shares
-  }
+  package func steps(_ size: ProductSize) -> Int { (tile.slabs(size.depth) + shares - 1) / shares }
 
   package func groups(_ size: ProductSize) -> Int {
     let down = (size.positions + tile.positions - 1) / tile.positions
@@ -106,7 +128,8 @@ package struct StagedProduct: Hashable, Sendable {
 
   /// Bytes that all groups read from the cache and write as sums of shares.
   package func cacheBytes(_ size: ProductSize) -> Double {
-    let read = groups(size) * steps(size) * StagedTile.slab * (tile.positions * size.packed + tile.channels) * 4
+    let slabBytes = tile.arithmetic.slab * (tile.positions * size.packed + tile.channels) * tile.arithmetic.byteCount
+    let read = groups(size) * steps(size) * slabBytes
     return Double(read) + (shares > 1 ? partBytes(size) : 0)
   }
 
@@ -115,11 +138,12 @@ package struct StagedProduct: Hashable, Sendable {
   }
 
   /// The estimated time, in cycles of a compute unit.
-  func time(_ size: ProductSize, units: Int) -> Double {
+  package func time(_ size: ProductSize, units: Int) -> Double {
+    let slab = tile.arithmetic.slab
     let each = (groups(size) + units - 1) / units
     let rounds = Double((each * tile.invocations + Self.resident - 1) / Self.resident)
-    let products = Double(StagedTile.slab * 4 * tile.pixels * tile.blocks)
-    let reads = Double(StagedTile.slab * (tile.positions * size.packed + tile.channels) / tile.invocations)
+    let products = Double(slab * 4 * tile.pixels * tile.blocks) / tile.arithmetic.speed
+    let reads = Double(slab * (tile.positions * size.packed + tile.channels) / tile.invocations)
     let chain = rounds * (max(Self.latency, products) + reads)
     let arithmetic = Double(each * tile.invocations) * products / Self.rate
     let cache = Self.cacheBytes * Double(units)
@@ -137,14 +161,25 @@ package struct StagedProduct: Hashable, Sendable {
 
 extension TiledProduct {
   /// The key of offers with this implementation.
-  static let stagedImplementation = "staged"
+  var implementation: String { staging?.tile.arithmetic.implementation ?? "tiles" }
+
+  /// Returns the product by staged tiles in each arithmetic that its operands allow, best first.
+  func staged(_ context: KernelContext<VulkanTarget>, sharesDepth: Bool = true) -> [TiledProduct] {
+    context.stagedArithmetics.compactMap {
+      staged(context.target.traits, sharesDepth: sharesDepth, arithmetic: $0)
+    }
+  }
 
   /// Returns the product by staged tiles, chosen by counts. Returns nil for devices without local memory for them, and
   /// for few output channels.
   ///
   /// - Parameter sharesDepth: whether several groups may share the depth.
-  func staged(_ traits: VulkanTraits, sharesDepth: Bool = true) -> TiledProduct? {
-    let tiles = traits.stagedTiles.filter { cut(by: .staged(StagedProduct($0, shares: 1))).fits(traits) }
+  func staged(
+    _ traits: VulkanTraits, sharesDepth: Bool = true, arithmetic: StagedArithmetic = .wide
+  ) -> TiledProduct? {
+    let tiles = traits.stagedTiles.filter {
+      $0.arithmetic == arithmetic && cut(by: .staged(StagedProduct($0, shares: 1))).fits(traits)
+    }
     guard groupOutputs > StagedTile.packed / 2, groups == 1 || groupOutputs % 4 == 0,
       size.positions > 0, size.depth > 0, size.depth < StagedTile.depthLimit,
       let best = StagedProduct.best(
@@ -160,7 +195,7 @@ extension TiledProduct {
   func otherStagedTiles(than own: StagedProduct, _ traits: VulkanTraits) -> [StagedProduct] {
     let limit = 2 * own.time(size, units: traits.computeUnits)
     return traits.stagedTiles.map { StagedProduct($0, shares: own.shares) }.filter {
-      $0 != own && $0.time(size, units: traits.computeUnits) <= limit
+      $0 != own && $0.tile.arithmetic == own.tile.arithmetic && $0.time(size, units: traits.computeUnits) <= limit
     }
   }
 
@@ -184,13 +219,13 @@ extension TiledProduct {
     }
     let others = (sharesDepth ? nil : residual).map { [$0] } ?? []
     let call = target.call(
-      sharesDepth ? "staged_product\(VulkanTarget.partsSuffix)" : "staged_product",
+      "staged_product" + tile.arithmetic.shaderSuffix + (sharesDepth ? VulkanTarget.partsSuffix : ""),
       [.float4, .packed4, .float4] + others.map { _ in .float4 }, group: tile.invocations,
       specializationConstants: [
         tile.positions, tile.channels, tile.pixels, tile.blocks, phases == nil && window.isPointwise ? 0 : 1,
       ] + (sharesDepth ? constants(plain, nil) : constants(epilogue, residual)) + [
         isRows ? 1 : 0, phases == nil ? 0 : 1,
-      ],
+      ] + tile.matrixConstants,
       parameters.activation(sharesDepth ? plain : epilogue).followed(by: phases == nil ? [] : window.output),
       groups: [columns, planes, z])
     guard sharesDepth else {

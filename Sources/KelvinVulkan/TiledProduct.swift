@@ -95,16 +95,16 @@ struct TiledProduct: Sendable {
   /// Returns the offers of the product on blocked tensors, best first. Register tiles are for devices whose staged tiles
   /// fail their self-test.
   ///
-  /// - Parameter staged: the same product by staged tiles.
+  /// - Parameter staged: the same product by staged tiles, best first.
   func offers(
-    beside staged: TiledProduct?, _ epilogue: Epilogue, _ context: KernelContext<VulkanTarget>, extraCost: Double
+    beside staged: [TiledProduct], _ epilogue: Epilogue, _ context: KernelContext<VulkanTarget>, extraCost: Double
   ) -> [GPUOffer<VulkanTarget>] {
     let traits = context.target.traits
     let count = Double(size.positions * size.depth) * Double(size.outputs * size.groups)
-    let products = [(staged, Self.stagedImplementation, 0), (self, "tiles", staged == nil ? 0 : count)]
-    return products.compactMap { product, key, loss in
-      guard let product, product.fits(traits) else { return nil }
-      let offer = context.blocked(product.kernel(epilogue), key, extraCost: extraCost + loss)
+    return (staged + [self]).enumerated().compactMap { place, product in
+      guard product.fits(traits) else { return nil }
+      let offer = context.blocked(
+        product.kernel(epilogue), product.implementation, extraCost: extraCost + Double(place) * count)
       return product.alternating(offer, traits) { tiles in
         let other = product.cut(by: tiles)
         return (other, other.kernel(epilogue))
@@ -117,7 +117,7 @@ struct TiledProduct: Sendable {
   private func otherTiles(_ traits: VulkanTraits) -> [ProductTiles] {
     guard let staging else { return traits.otherTiles.map { .registers($0) } }
     return otherStagedTiles(than: staging, traits).map { .staged($0) }
-      + (staging.shares == 1 ? [.registers(registers)] : [])
+      + (staging.shares == 1 && staging.tile.arithmetic == .wide ? [.registers(registers)] : [])
   }
 
   /// Returns the same product in other tiles.

@@ -42,11 +42,11 @@ final class VulkanContext: @unchecked Sendable {
     storage.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES
     storage.storageBuffer16BitAccess = VkBool32(properties.stores16Bits ? VK_TRUE : VK_FALSE)
     var dots = DotProduct.feature(properties.dotProduct == .accelerated)
-    var cooperative = CooperativeMatrixFeatures.enabled
+    var halves = HalfArithmeticFeatures.enabled
     var device: VkDevice?
-    let result = cooperative.withChain { chain in
+    let result = halves.withChain(hasMatrices: properties.cooperativeMatrix != nil) { chain in
       withUnsafeMutablePointer(to: &dots) { dots in
-        dots.pointee.pNext = properties.cooperativeMatrix == nil ? nil : chain
+        dots.pointee.pNext = properties.multipliesHalves ? chain : nil
         storage.pNext =
           properties.dotProduct == .accelerated ? UnsafeMutableRawPointer(dots) : dots.pointee.pNext
         return withUnsafePointer(to: Float(1)) { priority in

@@ -17,6 +17,10 @@ package final class VulkanDevice: KernelDevice, @unchecked Sendable {
   private let kernels: GPUKernels<VulkanTarget>
   /// Whether float16 elements are stored as float16 inside a segment.
   package let storesHalves: Bool
+  /// Whether products at low precision may be computed in float16.
+  package let multipliesHalves: Bool
+  /// Whether subgroups multiply matrices of float16.
+  package let multipliesMatrices: Bool
   /// Whether the driver checks every access to a buffer. Kernels of other devices never access more than their
   /// operands.
   package var checksBounds: Bool { context.checksBounds }
@@ -31,6 +35,8 @@ package final class VulkanDevice: KernelDevice, @unchecked Sendable {
     info = properties.info(index: index)
     let traits = VulkanTraits(properties)
     storesHalves = traits.storesHalves
+    multipliesHalves = traits.multipliesHalves
+    multipliesMatrices = traits.cooperativeMatrix != nil
     kernelTrust = KernelTrust(driver: info.driver, identity: PipelineBlob.identity(properties, traits))
     kernels = GPUKernels(VulkanTarget(device: info.id, traits: traits), trust: kernelTrust)
     context = try VulkanContext(

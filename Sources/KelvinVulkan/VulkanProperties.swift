@@ -35,7 +35,9 @@ struct VulkanProperties: Sendable {
   var preservesSpecialValues: Bool
   /// Whether shaders may read and write 16 bits of a storage buffer.
   var stores16Bits: Bool
-  /// The matrix size that subgroups multiply, if shaders read and write 16 bits.
+  /// Whether shaders compute in float16.
+  var multipliesHalves: Bool
+  /// The matrix size that subgroups multiply, if shaders read, write and compute in float16.
   var cooperativeMatrix: CooperativeMatrix?
   /// The support for dot products of four bytes.
   var dotProduct: DotProduct
@@ -119,7 +121,9 @@ struct VulkanProperties: Sendable {
     vk.vkGetPhysicalDeviceFeatures2!(physical, &available)
     hasInt64 = available.features.shaderInt64 == VK_TRUE
     stores16Bits = Self.stores16Bits(physical, vk)
-    cooperativeMatrix = stores16Bits ? CooperativeMatrix(of: physical, vk, extensions: extensions) : nil
+    let halves = HalfArithmeticFeatures(of: physical, vk, extensions: extensions)
+    multipliesHalves = halves.multipliesHalves
+    cooperativeMatrix = stores16Bits && halves.multipliesMatrices ? CooperativeMatrix(of: physical, vk) : nil
     dotProduct = DotProduct(of: physical, vk, extensions: extensions)
     hasMemoryBudget = extensions.contains(MemoryBudget.extensionName)
     if let imitation { imitate(imitation) }
@@ -164,6 +168,7 @@ struct VulkanProperties: Sendable {
   /// The extensions that a device is opened with.
   var enabledExtensions: [String] {
     (preservesSpecialValues ? [SpecialValueMode.extensionName] : [])
+      + (multipliesHalves ? [HalfArithmeticFeatures.extensionName] : [])
       + (cooperativeMatrix == nil ? [] : CooperativeMatrix.extensionNames)
       + (dotProduct == .accelerated ? [DotProduct.extensionName] : [])
       + (memoryImport == nil ? [] : [MemoryImport.extensionName])

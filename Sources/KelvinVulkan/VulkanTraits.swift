@@ -27,6 +27,8 @@ struct VulkanTraits: Hashable, Sendable {
   var operands: OperandPath
   /// Whether float16 elements are stored as float16 inside a segment, in half the memory; otherwise as float32.
   var storesHalves: Bool
+  /// Whether products of values stored as float16 may be computed in float16.
+  var multipliesHalves: Bool
   /// The size of matrices of float16 elements that subgroups multiply, if supported.
   var cooperativeMatrix: CooperativeMatrix?
   /// Whether the driver defers compilation to the first run of a pipeline.
@@ -123,6 +125,7 @@ struct VulkanTraits: Hashable, Sendable {
     operands = usesShuffles && callsSlowly ? .images : readsViews ? .texels : .buffers
     // Hardware converts as it loads; llvmpipe converts in software, which is slower than float32 storage.
     storesHalves = properties.stores16Bits && !isSoftware
+    multipliesHalves = storesHalves && properties.multipliesHalves
     cooperativeMatrix = storesHalves && operands == .buffers ? properties.cooperativeMatrix : nil
     compilesLate = isSoftware
     // With shuffles on llvmpipe, products that unpack quantized weights are slower than products of expanded weights.
@@ -155,7 +158,10 @@ struct VulkanTraits: Hashable, Sendable {
     attentionMemory = isSoftware || widestGroup < StagedAttention.leastInvocations ? 0 : localByteCount
     stagedTiles =
       isSoftware
-      ? [] : StagedTile.all.filter { $0.invocations <= invocations && $0.localByteCount <= localByteCount }
+      ? []
+      : StagedTile.all(
+        cooperativeMatrix, multipliesHalves: multipliesHalves, lanes: lanes, invocations: invocations,
+        byteLimit: localByteCount)
     computeUnits = properties.computeUnits
     // llvmpipe stores a tensor element by element. The cost for hardware assumes a GPU that computes twenty operations
     // in the time of a byte.

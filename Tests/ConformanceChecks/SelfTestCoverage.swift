@@ -15,7 +15,7 @@ package struct SelfTestCoverage {
     (self.device, self.kernels) = (device, kernels)
     var byTest: [String: Set<String>] = [:]
     for test in SelfTest.all {
-      byTest[test.name] = try kernels(try SelfTest.example(of: [test], on: device).nodes.segment())
+      byTest[test.name] = try kernels(try SelfTest.example(of: [test], on: device).nodes.segment(test.precision))
     }
     self.byTest = byTest
   }

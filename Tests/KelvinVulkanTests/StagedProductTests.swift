@@ -56,6 +56,50 @@ struct StagedProductTests {
     #expect(try best(size, 132, partLimit: 3 * 49 * 512 * 4).shares <= 3)
   }
 
+  private static let matrices = [(8, 8, 8), (8, 16, 16), (16, 8, 16), (16, 16, 16), (16, 16, 32), (32, 8, 16)]
+
+  private func tiles(_ matrix: (Int, Int, Int), lanes: Int, byteLimit: Int = 32 << 10) -> [StagedTile] {
+    let matrix = CooperativeMatrix(rows: matrix.0, columns: matrix.1, depth: matrix.2)
+    return StagedTile.all(matrix, multipliesHalves: true, lanes: lanes, invocations: 1024, byteLimit: byteLimit)
+      .filter { $0.arithmetic == .matrices(matrix, lanes: lanes) }
+  }
+
+  @Test(arguments: [8, 16, 32, 64]) func subgroupsShareTheMatricesOfATile(lanes: Int) {
+    for matrix in Self.matrices {
+      let tiles = tiles(matrix, lanes: lanes)
+      #expect(tiles.count >= 5, "\(matrix)")
+      for tile in tiles {
+        let own = tile.matrixConstants
+        let (height, width) = (own[0] * own[3], own[1] * own[4])
+        #expect(tile.positions % height == 0 && tile.channels % width == 0, "\(tile)")
+        let parts = tile.positions / height * (tile.channels / width)
+        #expect(parts * lanes <= tile.invocations, "\(tile)")
+      }
+    }
+  }
+
+  @Test func tilesBeyondTheLocalMemoryAreLeftOut() {
+    let names = { (limit: Int) in Set(tiles((16, 16, 16), lanes: 32, byteLimit: limit).map(\.name)) }
+    #expect(names(16 << 10) == names(32 << 10).subtracting(["64x64", "128x64x8"]))
+    #expect(names(1 << 10).isEmpty)
+  }
+
+  /// Operands of half the size, multiplied several times as fast.
+  @Test(arguments: [28, 84, 132]) func float16IsEstimatedToBeFaster(units: Int) throws {
+    for size in Self.products {
+      let wide = try best(size, units).time(size, units: units)
+      let matrix = CooperativeMatrix(rows: 16, columns: 16, depth: 16)
+      for arithmetic in [StagedArithmetic.narrow, .matrices(matrix, lanes: 32)] {
+        let tiles = StagedTile.all.map { $0.computed(in: arithmetic) }
+        let product = try #require(StagedProduct.best(size, units: units, tiles: tiles, partLimit: 32 << 20))
+        #expect(product.time(size, units: units) <= wide, "\(size): \(product), \(units) units")
+        #expect(
+          product.steps(size) <= 32 || product.groups(size) >= max(80, 2 * units),
+          "\(size): \(product), \(units) units")
+      }
+    }
+  }
+
   @Test func noTilesMakeNoProduct() {
     let size = ProductSize(positions: 49, depth: 960, outputs: 160)
     #expect(StagedProduct.best(size, units: 28, tiles: [], partLimit: 1 << 20) == nil)

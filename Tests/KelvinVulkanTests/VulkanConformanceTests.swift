@@ -32,6 +32,8 @@ var cards: [VulkanDevice] { byImitation.filter(\.0.isHardware).flatMap(\.1.all) 
 var seeingFew: [VulkanDevice] { byImitation.filter { $0.0.storageBuffers != nil }.flatMap(\.1.all) }
 /// Whether the driver lets them read and write 16 bits, as SwiftShader does not.
 let storesHalves = cards.allSatisfy(\.storesHalves)
+/// Whether it computes in float16.
+let multipliesHalves = cards.allSatisfy(\.multipliesHalves)
 /// The subgroups of most cards, whose size affects products only.
 private let subgroupSizes = [16, 32]
 /// Software devices whose dot products of bytes count as fast.
@@ -171,15 +173,21 @@ struct VulkanConformanceTests {
       let example = try SelfTest.example(of: SelfTest.all, on: device)
       // Support of cooperative matrices depends on the driver.
       let made = zip(example.nodes.graph.nodes, example.tests).filter { node, test in
-        test.implementation.map(device.kernelFamily.implementations(of: node, in: example.nodes.graph).contains) ?? true
+        let (family, graph) = (device.kernelFamily, example.nodes.graph)
+        return test.implementation.map(
+          family.implementations(of: node, in: graph, precision: test.precision).contains) ?? true
       }.map(\.1)
       for (implementation, isOffered) in [
         ("winograd", !seesFew), ("groups", isCard), ("codes", isCard), ("staged", isCard),
+        ("staged in float16", isCard && device.multipliesHalves && !device.multipliesMatrices),
+        ("cooperative", device.multipliesMatrices),
       ] where isOffered {
         #expect(made.contains { $0.implementation == implementation }, "\(implementation)")
       }
       let trust = KernelTrust(driver: "", identity: "every self-test")
-      trust.examine(example.nodes.graph, on: device, against: ReferenceDevice(), blobs: NoBlobCache())
+      for precision in [Precision.full, .low] {
+        trust.examine(example.nodes.graph, precision, on: device, against: ReferenceDevice(), blobs: NoBlobCache())
+      }
       #expect(trust.faults == [])
       #expect(trust.examined.isSuperset(of: made.map(\.name)))
     }
@@ -214,7 +222,7 @@ struct VulkanConformanceTests {
   func everyShaderIsRunByASelfTest() throws {
     var untested = Set(try shaderRows().map { kind($0[0]) })
     // No driver that is installed beside the tests has matrices; the latest lavapipe of `dev/gpu-shader-report.sh` has.
-    untested.remove("cooperative_half")
+    untested = untested.filter { !$0.contains("_cooperative") }
     for device in present + imitated {
       untested.subtract(try SelfTestCoverage(device) { Set(try device.shaders(of: $0).map(kind)) }.all)
     }

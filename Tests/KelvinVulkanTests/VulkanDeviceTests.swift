@@ -199,7 +199,59 @@ struct VulkanDeviceTests {
         "convolution", "convolution by staged tiles", "convolution output by output", "depthwise convolution", "binary",
         "reduce", "reduce by groups", "reduce by groups in blocks", "copies", "blocks",
       ]
-      #expect(trust.examined == Set(kinds.map { $0 + other } + (precision == .low ? ["float16"] : [])))
+      let isNarrow = precision == .low && card.multipliesHalves && !card.multipliesMatrices
+      let narrow = isNarrow ? ["convolution by staged tiles in float16 of float16"] : []
+      let isWider = card.multipliesMatrices && precision == .low
+      let matrices = isWider ? ["convolution by cooperative matrices of float16"] : []
+      #expect(
+        trust.examined == Set(kinds.map { $0 + other } + narrow + matrices + (precision == .low ? ["float16"] : [])))
+    }
+  }
+
+  /// A product of float32 values at low precision, stored as float16, whose depth several groups share.
+  private func deepProduct(_ card: VulkanDevice, x: (Int) -> Float, weight: (Int) -> Float) throws
+    -> (result: [Float], exact: [Float], shaders: Set<String>)
+  {
+    let (rows, depth, columns) = (19, 576, 36)
+    var graph = Graph()
+    let types = [TensorType(.float32, [rows, depth]), TensorType(.float32, [columns, depth])]
+    let input = graph.addValue(Value(name: "x", type: types[0]))
+    let weights = Tensor((0..<columns * depth).map(weight), types[1].shape)
+    let constant = graph.addValue(Value(name: "weights", type: types[1], weight: Weight(weights)))
+    let output = graph.addValue(Value(name: "y", type: TensorType(.float32, [rows, columns])))
+    graph.nodes = [Node(name: "product", op: Linear(), inputs: [input, constant], outputs: [output], origins: [])]
+    (graph.inputs, graph.outputs) = ([input], [output])
+    try graph.verify()
+    let values = Tensor((0..<rows * depth).map(x), types[0].shape)
+    let segment = Segment(
+      graph: graph, precision: .low, threads: 1, isDeterministic: true, weights: MemoryPackedWeights(),
+      blobs: NoBlobCache())
+    return (
+      try card.run(graph, [values], precision: .low).outputs[0].floats,
+      try ReferenceDevice().run(graph, [values]).outputs[0].floats, try card.shaders(of: segment)
+    )
+  }
+
+  @Test(.enabled(if: multipliesHalves, wordsAlone))
+  func lowPrecisionMultipliesInFloat16() throws {
+    for card in cards {
+      let product = try deepProduct(
+        card, x: { Float($0 * 29 % 31) / 16 - 1 }, weight: { Float($0 * 37 % 41) / 64 - 0.3 })
+      #expect(product.shaders.contains { $0.contains("_narrow") || $0.contains("_cooperative") }, "\(product.shaders)")
+      let largest = product.exact.map(\.magnitude).max() ?? 0
+      for (result, exact) in zip(product.result, product.exact) { #expect(abs(result - exact) <= 0.004 * largest) }
+    }
+  }
+
+  /// Partial sums of 128,000 cancel to small results.
+  @Test(.enabled(if: multipliesHalves, wordsAlone))
+  func sumsThatLeaveTheRangeOfFloat16AreComputedInFloat32() throws {
+    for card in cards {
+      let product = try deepProduct(
+        card, x: { $0 % 576 == 575 ? 3 : 2000 }, weight: { $0 % 576 == 575 ? 5 : $0 % 16 < 8 ? 8 : -8 })
+      // The last weight is not among those that cancel.
+      #expect(product.exact.allSatisfy { $0 == 16015 })
+      #expect(product.result.allSatisfy { abs($0 - 16015) <= 8 }, "\(product.result.prefix(4))")
     }
   }
 

@@ -6,14 +6,17 @@ extension SelfTest {
   /// One self-test for each kind of kernel. The examples use few kernels, since each one is compiled at a first
   /// start.
   package static let all: [SelfTest] =
-    (products + lines + elements + moving + indexing).flatMap { [$0.of(.float32), $0.of(.float16)] } + narrow + integers
+    (products + staged + lines + elements + moving + indexing).flatMap { test in
+      // Devices with kernels of their own for low precision store float16.
+      (test.precision == .low ? [] : [test.of(.float32)]) + [test.of(.float16)]
+    } + narrow + integers
 
   /// Returns the test with floating-point operands of another type, which have kernels of their own where float16 is
   /// stored as float16.
   private func of(_ scalar: ScalarType) -> SelfTest {
     SelfTest(
       name: scalar == .float32 ? name : "\(name) of \(scalar.rawValue)", implementation: implementation,
-      operators: operators,
+      precision: precision, operators: operators,
       covers: { [covers] op, operands in
         operands.contains { $0.scalar == .float16 } == (scalar == .float16) && covers(op, operands)
       },
@@ -24,12 +27,13 @@ extension SelfTest {
 
   /// - Parameter nodesUse: the implementation of the nodes on devices that have it, if the test covers all of them.
   private init<Op: Operator>(
-    _ type: Op.Type, named name: String = Op.name, implementation: String? = nil, nodesUse: String? = nil,
+    _ type: Op.Type, named name: String = Op.name, implementation: String? = nil, at precision: Precision = .full,
+    nodesUse: String? = nil,
     where covers: @escaping @Sendable (Op, [TensorType]) -> Bool = { _, _ in true },
     _ nodes: Example<Op>...
   ) {
     self.init(
-      name: name, implementation: implementation, operators: [type],
+      name: name, implementation: implementation, precision: precision, operators: [type],
       covers: { op, operands in (op as? Op).map { covers($0, operands) } ?? false },
       nodes: nodes.map { Entry(op: $0.0, operands: $0.1, implementation: nodesUse) })
   }
@@ -86,11 +90,6 @@ extension SelfTest {
         Convolution(window: Window(kernel: [14, 14], strides: [14, 14]), groups: 1, epilogue: .bias),
         [.input([1, 3, 14, 28]), .weight([12, 3, 14, 14]), .weight([12])]
       )),
-    // The last ones are so deep that groups share the depth.
-    SelfTest(
-      Convolution.self, named: "convolution by staged tiles", implementation: "staged",
-      convolution([1, 20, 6, 7], filters: 24, kernel: 1), convolution([1, 12, 9, 10], filters: 36, kernel: 3),
-      convolution([1, 60, 4, 5], filters: 20, kernel: 3)),
     SelfTest(Convolution.self, named: "convolution output by output", implementation: "general", grouped),
     SelfTest(Convolution.self, named: "convolution of planes", implementation: "planes", grouped),
     SelfTest(
@@ -130,12 +129,6 @@ extension SelfTest {
         [.input([1, 4, 3, 4]), .weight([4, 3, 3, 3])]
       )),
     SelfTest(
-      ConvolutionTranspose.self, named: "convolution_transpose by staged tiles", implementation: "staged",
-      (
-        ConvolutionTranspose(window: Window(kernel: [3, 3], strides: [2, 2], before: [1, 0])),
-        [.input([1, 12, 5, 4]), .weight([12, 20, 3, 3])]
-      )),
-    SelfTest(
       ConvolutionTranspose.self, nodesUse: "tiles", where: { $0.window.rank <= 2 && !isDepthwise($0, $1) },
       (
         ConvolutionTranspose(window: Window(kernel: [2, 2], strides: [2, 2])),
@@ -150,13 +143,6 @@ extension SelfTest {
       (Linear(epilogue: .bias), [.input([67, 24]), .weight([36, 24]), .weight([36])]),
       (Linear(epilogue: .bias), [.input([1, 24]), .multiples([20, 24]), .weight([20])]),
       (Linear(epilogue: .bias), [.input([67, 24]), .entries([36, 24]), .weight([36])])),
-    SelfTest(
-      Linear.self, named: "linear by cooperative matrices", implementation: "cooperative",
-      (Linear(epilogue: .bias), [.input([37, 48]), .weight([40, 48]), .weight([40])])),
-    SelfTest(
-      Linear.self, named: "linear by staged tiles", implementation: "staged",
-      (Linear(epilogue: .bias), [.input([67, 24]), .weight([36, 24]), .weight([36])]),
-      (Linear(epilogue: .bias), [.input([19, 544]), .weight([36, 544]), .weight([36])])),
     SelfTest(MatMul.self, (MatMul(), [.input([2, 9, 13]), .input([2, 13, 35])])),
     SelfTest(
       Attention.self, nodesUse: "dense",
@@ -237,6 +223,30 @@ extension SelfTest {
         ]
       )),
   ]
+
+  /// Tests of implementations that stage tiles in local memory. The last nodes are so deep that groups share the depth.
+  private static let staged: [SelfTest] = [
+    ("staged tiles", "staged", Precision.full), ("staged tiles in float16", "staged in float16", .low),
+    ("cooperative matrices", "cooperative", .full),
+  ].flatMap { name, implementation, precision in
+    [
+      SelfTest(
+        Convolution.self, named: "convolution by \(name)", implementation: implementation, at: precision,
+        convolution([1, 20, 6, 7], filters: 24, kernel: 1), convolution([1, 12, 9, 10], filters: 36, kernel: 3),
+        convolution([1, 116, 4, 5], filters: 20, kernel: 3)),
+      SelfTest(
+        ConvolutionTranspose.self, named: "convolution_transpose by \(name)", implementation: implementation,
+        at: precision,
+        (
+          ConvolutionTranspose(window: Window(kernel: [3, 3], strides: [2, 2], before: [1, 0])),
+          [.input([1, 12, 5, 4]), .weight([12, 20, 3, 3])]
+        )),
+      SelfTest(
+        Linear.self, named: "linear by \(name)", implementation: implementation, at: precision,
+        (Linear(epilogue: .bias), [.input([67, 24]), .weight([36, 24]), .weight([36])]),
+        (Linear(epilogue: .bias), [.input([19, 1088]), .weight([36, 1088]), .weight([36])])),
+    ]
+  }
 
   /// A convolution in groups that do not fill a block.
   private static let grouped = convolution([1, 6, 4, 5], filters: 4, kernel: 3, groups: 2)

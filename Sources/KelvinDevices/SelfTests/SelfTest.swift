@@ -7,6 +7,8 @@ package struct SelfTest: Sendable {
   /// The implementation (`KernelOffer.key`) that it tests and that its nodes use. If it fails, only this
   /// implementation is excluded. Nil for a test that all implementations of a node rely on.
   package var implementation: String?
+  /// The precision at which devices have the implementation.
+  package var precision = Precision.full
   /// The operators whose nodes may need the test; empty for all.
   let operators: [any Operator.Type]
   /// Whether a node of these operators with these operands needs the test.
@@ -56,7 +58,8 @@ package struct SelfTest: Sendable {
     grouping: all.flatMap { test in test.operators.map { (ObjectIdentifier($0), test) } }, by: \.0
   ).mapValues { $0.map(\.1) }
 
-  /// Joins several tests into one example; nodes that the device does not support are left out.
+  /// Joins several tests into one example; nodes that the device does not support are left out. To be run as they are
+  /// meant, all tests must have the same precision.
   ///
   /// - Returns: the example, and the test that each of its nodes belongs to.
   package static func example(
@@ -68,7 +71,7 @@ package struct SelfTest: Sendable {
     for test in tests {
       for node in test.nodes {
         let graph = try NodeExample([(node.op, node.operands)]).graph
-        guard device.support(for: graph.nodes[0], in: graph, precision: .full).isSupported else { continue }
+        guard device.support(for: graph.nodes[0], in: graph, precision: test.precision).isSupported else { continue }
         entries.append((node.op, node.operands))
         implementations.append(test.implementation ?? node.implementation)
         owners.append(test)

@@ -74,7 +74,8 @@ package enum Precision: String, Hashable, Sendable, Codable, CaseIterable {
   case full
   /// At least 16 significand bits in products, float32 accumulation.
   case high
-  /// Operands and values in memory may be rounded to bfloat16 or float16; accumulation is float32.
+  /// Operands and values in memory may be rounded to bfloat16 or float16; accumulation is float32, but for runs of at
+  /// most 16 products in float16.
   case low
 
   /// Returns half the spacing of numbers just above one, for operands of this precision and values of `scalar`.

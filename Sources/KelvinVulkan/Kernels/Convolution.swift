@@ -42,7 +42,7 @@ extension VulkanTarget {
               })
           }
           offers += tiles.offers(
-            beside: context.keepsQuantized ? nil : tiles.staged(traits), op.epilogue, context,
+            beside: context.keepsQuantized ? [] : tiles.staged(context), op.epilogue, context,
             extraCost: winograd?.saving ?? (offers.isEmpty ? 0 : Double(geometry.products)))
         }
       }

@@ -15,7 +15,7 @@ extension VulkanTarget {
         window: window, batch: geometry.batch, groups: 1, inputs: geometry.inputs, outputs: geometry.outputs,
         layout: blocks, registers: traits.convolutionTiles, phases: phases)
       // The sums of shares would have to be spread.
-      let staged = product.staged(traits, sharesDepth: false)
+      let staged = product.staged(context, sharesDepth: false)
       let offers = product.offers(beside: staged, Epilogue(), context, extraCost: 0)
       if !offers.isEmpty { return offers }
     }

@@ -5,22 +5,18 @@ import KelvinGraph
 extension VulkanTarget {
   func offers(_ op: Linear, _ context: KernelContext<Self>) -> [GPUOffer<Self>] {
     let product = RowProduct(linear: context.inputs)
-    let cooperative = (context.keepsQuantized ? nil : CooperativeProduct(product, context)).map { implementation in
-      KernelOffer(
-        NodeLowering<Self> { lowering throws(DeviceError) in try implementation.lower(lowering, op.epilogue) },
-        CooperativeProduct.implementation)
-    }
     // All implementations are dense. The plain one is for devices on which the others fail their self-tests.
-    var offers = cooperative.map { [$0] } ?? []
+    var offers: [GPUOffer<Self>] = []
     let tiles = TiledProduct(
       window: SpatialWindow(positions: product.rows, axes: 2), batch: 1, groups: 1, inputs: product.depth,
       outputs: product.columns, layout: .dense, registers: traits.rowTiles)
     let products = Double(product.rows * product.columns * product.depth)
     // Vectors must not cross rows.
     let isAligned = product.depth % 4 == 0 && product.columns % 4 == 0 && product.depth > 0
-    if isAligned, product.rows >= Self.stagedRows, !context.keepsQuantized, let staged = tiles.staged(traits) {
+    let isStaged = isAligned && product.rows >= Self.stagedRows && !context.keepsQuantized
+    for staged in isStaged ? tiles.staged(context) : [] {
       let offer = KernelOffer(
-        staged.kernel(op.epilogue), TiledProduct.stagedImplementation, extraCost: offers.isEmpty ? 0 : products)
+        staged.kernel(op.epilogue), staged.implementation, extraCost: products * Double(offers.count))
       offers.append(
         staged.alternating(offer, traits) { cut in
           let other = staged.cut(by: cut)
