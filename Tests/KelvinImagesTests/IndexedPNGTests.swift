@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct IndexedPNGTests {
   private static func palette(_ count: Int) -> [IndexedPNG.Color] {
-    (0..<count).map { IndexedPNG.Color(red: UInt8($0), green: UInt8($0 * 7 % 256), blue: UInt8(255 - $0)) }
+    (0..<count).map { (i: Int) in IndexedPNG.Color(red: UInt8(i), green: UInt8(i * 7 % 256), blue: UInt8(255 - i)) }
   }
 
   /// Runs of every length up to a few hundred, and noise between them.
