@@ -57,7 +57,7 @@ static void attention_add(
     }
 }
 
-/* One query, of which keys and values are rows without gaps. */
+/* One query. The elements of the query, of each key and of each value follow one another. */
 static void attention_query(const ck_attention_args *a, size_t batch, size_t head, size_t index, float *scores) {
   attention_range seen = attention_seen(a, batch, index);
   size_t source = head / a->sharing, count = seen.end - seen.begin;
@@ -166,7 +166,7 @@ static void CK_NAME(ck_f32_attention)(const void *args, size_t begin, size_t end
   float *keys = scratch, *values = keys + a->width * attention_padded(a->keys);
   float *query = values + a->keys * attention_padded(a->value_width), *scores = query + ck_gemm_rows * a->width;
   float *shares = scores + ck_gemm_rows * attention_padded(a->keys);
-  bool are_rows = a->key_strides[3] == 1 && a->value_strides[3] == 1;
+  bool are_rows = a->query_strides[3] == 1 && a->key_strides[3] == 1 && a->value_strides[3] == 1;
   size_t packed = SIZE_MAX;
   for (size_t item = begin; item < end; item++) {
     size_t place = item / chunks, head = place % a->heads, batch = place / a->heads;

@@ -46,6 +46,12 @@ extension ConformanceCase {
           query: [0, 0, 24, 0, 1], key: [0, 0, 3144, 1, 131], value: [0, 0, 3144, 24, 1], shape: [1, 2, 24],
           result: [0, 24, 0]), .input([2, 24]), .input([2, 24, 131]), .input([2, 131, 24]), .input([2, 1, 131])),
       node(
+        "one query, elements apart",
+        Attention(
+          batch: 1, heads: 2, queries: 1, keys: 31, width: 8, valueWidth: 4, scale: 0.7, query: [0, 0, 1, 0, 2],
+          key: [0, 0, 248, 8, 1], value: [0, 0, 124, 4, 1], shape: [1, 2, 4], result: [0, 4, 0]), .input([8, 2]),
+        .input([2, 31, 8]), .input([2, 31, 4])),
+      node(
         "one element",
         Attention(
           batch: 1, heads: 1, queries: 1, keys: 1, width: 1, valueWidth: 1, scale: 1, query: [0, 0, 0, 0, 0],
@@ -78,15 +84,17 @@ extension ConformanceCase {
   /// So many keys that groups of a card share them, for several queries and for one. Neighbouring keys overlap, so that
   /// tensors are small.
   private static let manyKeys: [ConformanceCase] = [ScalarType.float32, .float16].flatMap { scalar in
-    [(11, 700), (1, 7000)].map { queries, keys in
-      node(
+    let several: [ConformanceCase] = [(11, 700), (1, 7000)].map { (queries: Int, keys: Int) in
+      let (keyCount, valueCount) = (4 * keys + 12, 4 * keys + 44)
+      return node(
         "many keys, \(queries) of \(keys)",
         Attention(
           batch: 1, heads: 2, queries: queries, keys: keys, width: 16, valueWidth: 48, scale: 0.4, hasMask: true,
           sharing: 2, query: [0, 0, 16, 32, 1], key: [0, 0, 0, 4, 1], value: [0, 0, 0, 4, 1], shape: [queries, 96],
-          result: [0, 48, 96]), .input([queries, 32]), .input([4 * keys + 12]), .input([4 * keys + 44]),
-        .input([1, keys]), scalar: scalar)
-    } + [
+          result: [0, 48, 96]), .input([queries, 32]), .input([keyCount]), .input([valueCount]), .input([1, keys]),
+        scalar: scalar)
+    }
+    return several + [
       node(
         "by length, many keys",
         Attention(
