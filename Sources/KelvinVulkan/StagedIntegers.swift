@@ -150,7 +150,7 @@ extension VulkanTarget {
     }
     guard let own = all.first else { return [] }
     return [
-      KernelOffer(own.kernel, TiledProduct.stagedImplementation).with(Array(all.dropFirst()), beside: own.name)
+      KernelOffer(own.kernel, StagedArithmetic.wide.implementation).with(Array(all.dropFirst()), beside: own.name)
     ]
   }
 }
