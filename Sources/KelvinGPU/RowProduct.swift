@@ -4,9 +4,9 @@ package import KelvinGraph
 /// A product of a few rows and packed weights, with an epilogue. The invocations of a group share the depth of
 /// neighbouring columns.
 package struct RowProduct: Hashable, Sendable {
-  /// The number of invocations that keep a GPU busy, the least number of depth vectors of each invocation, and the
-  /// least number of columns of a group, whose weights are read together.
-  private static let (wanted, leastDepth, leastColumns) = (1 << 14, 8, 4)
+  /// The number of invocations that keep a GPU busy (two groups of 64 on each of 132 units), the least number of depth
+  /// vectors of each invocation, and the least number of columns of a group, whose weights are read together.
+  private static let (wanted, leastDepth, leastColumns) = (2 * 132 * 64, 8, 4)
   /// The most invocations of a group, which meet at barriers.
   private static let mostInvocations = 256
 
