@@ -62,6 +62,8 @@ struct TransferProbe {
   /// A copy as a session makes it: by the submissions of the segments at its ends, or else by the buffers.
   private struct Copy {
     private let copy: BoundCopy
+    /// The memory at both ends, of which the copy has addresses only.
+    private let ends: [any Buffer]
     /// The segment that computes the value, and the one that reads it, if their submissions make the copy.
     private let producer: CopyingSegment?
     private let reader: CopyingSegment?
@@ -71,6 +73,7 @@ struct TransferProbe {
     init(_ from: any Device, _ to: any Device, _ byteCount: Int) throws(DeviceError) {
       let source = try from.makeBuffer(byteCount: byteCount)
       let target = try to.makeBuffer(byteCount: byteCount)
+      ends = [source, target]
       producer = source.hostPointer == nil ? try? CopyingSegment(from, source, isInput: false) : nil
       reader = target.hostPointer == nil ? try? CopyingSegment(to, target, isInput: true) : nil
       copy = try BoundCopy(producer?.memory ?? source.whole, reader?.memory ?? target.whole)
@@ -78,7 +81,7 @@ struct TransferProbe {
 
     func perform() throws(DeviceError) {
       try producer?.copying.complete()
-      try copy.perform()
+      try withExtendedLifetime(ends) { () throws(DeviceError) in try copy.perform() }
       try reader?.copying.complete()
     }
 

@@ -25,7 +25,7 @@ struct BoundLoop {
   let segments: [Int]
 }
 
-/// A copy of a value between the memory of two devices.
+/// A copy of a value between the memory of two devices. It does not keep memory that the host addresses.
 package enum BoundCopy {
   /// Both devices use the same memory.
   case shared
