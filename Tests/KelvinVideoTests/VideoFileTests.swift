@@ -145,7 +145,7 @@ struct VideoFileTests {
     let odd = "testsrc2=s=68x46:r=10:d=1,format=rgb24,crop=67:45"
     switch name {
     case "both.ts":
-      let first = Clips.make(folder, "a.ts", Clips.source("testsrc2=s=68x46:r=10:d=1"), "-c:v mpeg2video")
+      let first = Clips.make(folder, "a.ts", Clips.source(odd), "-c:v mpeg2video")
       let second = Clips.make(folder, "b.ts", Clips.source("testsrc2=s=96x80:r=10:d=1"), "-c:v mpeg2video")
       folder.write(TemporaryFolder.read(first) + TemporaryFolder.read(second), name)
     case "deep.mkv": Clips.make(folder, name, Clips.source(odd), "-c:v ffv1 -pix_fmt yuv444p10le")
