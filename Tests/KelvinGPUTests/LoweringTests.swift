@@ -251,7 +251,7 @@ struct SharedRowTests {
         .columns(ofGroup: 64, rowTile: 1)
     }
     #expect(columns(depth: 768, 768) == 4)
-    #expect(columns(depth: 4096, 4096) == 16)
+    #expect(columns(depth: 4096, 4096) == 8)
     #expect(columns(depth: 768, 50_000) == 64)
     #expect(columns(rows: 64, depth: 768, 768) == 64)
     #expect(columns(depth: 64, 768) == 32)
