@@ -49,10 +49,10 @@ extension ModelContext {
         + "it keeps \(held) of them"
     }
     if !lacks.isEmpty {
-      let others = Set(moved.values).sorted().joined(separator: " and ")
+      let others = Set(moved.values).sorted()
       explanation.shortage =
-        lacks.joined(separator: "; ") + ", and \(others) \(moved.count == 1 ? "runs" : "run") \(moved.count) of "
-        + "\(problem.nodes.count) nodes"
+        lacks.joined(separator: "; ") + ", and \(others.joined(separator: " and ")) "
+        + "\(others.count == 1 ? "runs" : "run") \(moved.count) of \(problem.nodes.count) nodes"
     }
     return explanation
   }
