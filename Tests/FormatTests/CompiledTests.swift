@@ -147,6 +147,16 @@ import Testing
     #expect(try #require(try folder.error()).description.contains("metadata.json"))
   }
 
+  @Test(arguments: ["", "[1], [2]"]) func oneShapeIsExpected(shape: String) throws {
+    var folder = CompiledFolder()
+    folder.metadata = """
+      [{"inputSchema": [{"name": "x", "type": "MultiArray", "dataType": "Float32", "shape": "\(shape)"}],
+        "outputSchema": [{"name": "z", "type": "MultiArray", "dataType": "Float32", "shape": "[]"}]}]
+      """
+    let error = try #require(try folder.error(), "nothing was refused").description
+    #expect(error.contains("metadata.json") && error.contains("expected one shape, found '\(shape)'"), "\(error)")
+  }
+
   @Test func truncatedProgramIsRefused() throws {
     let text = Array(CompiledFolder.convolution.utf8)
     for count in 0..<text.count - 1 {

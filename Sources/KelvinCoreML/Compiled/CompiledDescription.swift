@@ -105,10 +105,11 @@ struct CompiledDescription {
       throw malformed("expected lists of numbers, found '\(text)'")
     }
     func array() throws(FormatError) -> CoreMLArray {
-      let shape = try lists("[\(described.shape ?? "[]")]")[0]
+      let shapes = try described.shape.map { (text) throws(FormatError) in try lists("[\(text)]") } ?? [[]]
+      guard shapes.count == 1 else { throw malformed("expected one shape, found '\(described.shape ?? "")'") }
       guard let number = described.dataType.map({ dataTypes[$0] ?? -1 }) else { throw malformed("it has no dataType") }
       return try CoreMLArray(
-        shape: shape, dataType: number, ranges: described.shapeRange.map(lists) ?? [],
+        shape: shapes[0], dataType: number, ranges: described.shapeRange.map(lists) ?? [],
         shapes: described.enumeratedShapes.map(lists) ?? [], malformed)
     }
     var feature = CoreMLFeature(name: described.name, summary: described.shortDescription ?? "")
