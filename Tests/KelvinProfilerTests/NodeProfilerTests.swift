@@ -304,7 +304,7 @@ struct NodeProfilerTests {
   @Test(arguments: [false, true]) func unsteadyPairIsMeasuredMoreOften(isUnsteady: Bool) throws {
     let random = Mutex(SeededGenerator(seed: 1))
     let gpu = TimedDevice("gpu:0", kind: .integratedGPU, clock: clock) { _ in
-      isUnsteady && random.withLock { Int.random(in: 0..<10, using: &$0) } == 0 ? 5e-2 : 1e-4
+      isUnsteady && random.withLock { Int.random(in: 0..<10, using: &$0) } == 0 ? 2e-3 : 1e-4
     }
     let context = try chain(clock, devices: [TimedDevice("cpu", kind: .cpu, clock: clock) { _ in 1e-3 }, gpu])
     let pair = try #require(try profile(context).profile.corun.first)
