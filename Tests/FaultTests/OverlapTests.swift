@@ -25,8 +25,9 @@ import Testing
       guard let device = machine.device?.info.id else { leave() }
       let (graph, input) = try OverlapTests.fork()
       let expected = try ReferenceDevice().run(graph, [input]).outputs[0]
-      // Results of an OpenCL card are copied when its queue is empty: a trunk on the card delays the CPU.
-      let readsLate = machine.device?.isReadWhileBusy == false
+      // A trunk on the device delays the CPU: results of an OpenCL card are copied when its queue is empty, and llvmpipe
+      // computes inside the call that submits, so that a wait comes after the next segment.
+      let readsLate = machine.device?.isReadWhileBusy == false || interface == .vulkan
       for trunk in readsLate ? ["cpu"] : ["cpu", device] {
         var pins: [String: String] = [:]
         for node in graph.nodes { pins[node.name] = node.name.hasPrefix("left") ? device : "cpu" }
@@ -52,7 +53,7 @@ import Testing
           }
           return false
         }
-        #expect(try overlaps(OverlapCosts(resources: [:]) { _, _, _ in 1 }))
+        #expect(try overlaps(OverlapCosts(resources: [:]) { _, _, _ in 1 }), "trunk on \(trunk)")
         // The CPU waits for the whole segment of the device.
         #expect(try !overlaps(nil))
       }
@@ -60,7 +61,7 @@ import Testing
     }
   }
 
-  /// x → trunk → two chains of four products each → join.
+  /// x → trunk → two chains of four and of 24 products → join. The CPU is still at the long one when a slow driver begins.
   private static func fork() throws -> (Graph, Tensor) {
     var random = SeededGenerator(seed: 11)
     var builder = GraphBuilder(evaluator: ReferenceEvaluator())
@@ -72,10 +73,8 @@ import Testing
     }
     let trunk = try product(try builder.input("x", type), "trunk")
     var (left, right) = (trunk, trunk)
-    for index in 0..<4 {
-      left = try product(left, "left \(index)")
-      right = try product(right, "right \(index)")
-    }
+    for index in 0..<4 { left = try product(left, "left \(index)") }
+    for index in 0..<24 { right = try product(right, "right \(index)") }
     builder.output(try builder.add(Binary(.add), left, right, name: "join", origin: origin))
     return (try builder.finish(), Tensor.random(.float32, [128, 256], -1...1, &random))
   }
