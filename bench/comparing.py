@@ -31,9 +31,6 @@ def interleaved(turns, rounds):
 
     The order is reversed every other round. A round in which others took more than 2 % of the processors is
     repeated, up to twice the requested number.
-
-    The order is reversed every other round. One in which others took more than 2 % of the processors is made again, up to twice as
-    many as were asked for.
     """
     kept, disturbed = [], []
     for index in range(2 * rounds):

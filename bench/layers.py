@@ -138,8 +138,6 @@ def profiled(kelvin, budget, usesCache=False):
     fastest.
 
     Kelvin adds a fitted, constant time to each layer for handing it to the device; it is subtracted again.
-
-    What Kelvin adds to each layer for handing it to the device is taken off again: it is fitted, and the same for all.
     """
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "profile.json")
