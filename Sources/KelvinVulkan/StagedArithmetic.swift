@@ -30,7 +30,7 @@ package enum StagedArithmetic: Hashable, Sendable {
   }
 
   /// Input channels of a slab of the depth.
-  var slab: Int { if case .matrices = self { 32 } else { 16 } }
+  var slab: Int { if case .matrices = self { 2 * StagedTile.slab } else { StagedTile.slab } }
   /// Bytes of an operand's element in local memory.
   var byteCount: Int { self == .wide ? 4 : 2 }
   /// Typical of cards: multiply-adds in the time of one in float32.

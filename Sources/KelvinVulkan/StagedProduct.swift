@@ -13,7 +13,7 @@ package struct StagedTile: Hashable, Sendable {
 
   /// Channels of a tile of packed weights. All staged tiles read the same weights.
   static let packed = 16
-  /// Input channels of a slab of the depth in float32, or words of packed ones.
+  /// Input channels of a slab of the depth, or words of packed ones; matrices of float16 take twice as many.
   static let slab = 16
   /// The depth from which on the kernel's divisions would not be exact.
   static let depthLimit = 4 << 20
