@@ -20,6 +20,8 @@ package final class Predictor: Sendable {
   /// The number of plans between which predictions of the usual sizes alternate; 1 if one plan runs all of them.
   package let planCount: Int
   private let specializationLimit: Int
+  /// Joins concurrent predictions into batches; nil if each runs by itself.
+  private let batch: PredictionBatches?
   /// The variants that predictions used most recently. Each has memory of its own.
   private let variants = SpecializationCache<Variant, Predictor>(limit: 4)
   /// The costs of sizes other than the usual ones, of this predictor and its variants.
@@ -48,9 +50,10 @@ package final class Predictor: Sendable {
 
   private init(
     _ loaded: LoadedModel, _ compiled: [CompiledMixture?], specializationLimit: Int,
-    counts: ConditionLock<SpecializationCounts>
+    counts: ConditionLock<SpecializationCounts>, batch: PredictionBatches? = nil
   ) {
     self.loaded = loaded
+    self.batch = batch
     self.specializationLimit = specializationLimit
     self.counts = counts
     executor = FunctionExecutor(loaded.function)
@@ -79,11 +82,32 @@ package final class Predictor: Sendable {
     states = other.states
     stateDevices = other.stateDevices
     executor = FunctionExecutor(function)
+    batch = other.batch
     graphs = other.graphs
     batchWidth = other.batchWidth
     specializationLimit = other.specializationLimit
     usesOtherDevices = other.usesOtherDevices
     planCount = other.planCount
+  }
+
+  /// Returns a predictor of the same model whose concurrent predictions run as batches.
+  func joining(_ batch: PredictionBatches) -> Predictor {
+    // All sizes of batches are kept.
+    Predictor(
+      loaded, [nil], specializationLimit: max(specializationLimit, batch.queue.limit.trailingZeroBitCount + 1), counts: counts, batch: batch)
+  }
+
+  /// Runs the only graph, specialized for types; if a device fails, once more without it.
+  ///
+  /// - Parameter body: writes the inputs, runs the session and reads the outputs.
+  /// - Throws: the errors of compiling and of `body`; `device` if no other device can do the work.
+  func runGraph<Result: TimedResult>(for types: SlotTypes, _ body: (Session) throws -> Result) throws -> Result {
+    try loaded.fallback.withFallback(size: types.shapes.values.reduce(0) { $0 + $1.count }) { exclusions in
+      try checked { use in
+        let model = try use(graphs[0].model(types, exclusions, nil))
+        return try graphs[0].contexts.withSession(of: model, CallerMemory(), nil, body)
+      }
+    }
   }
 
   /// The costs of sizes other than the usual ones.
@@ -170,6 +194,14 @@ package final class Predictor: Sendable {
     if let other = try overriding(values, cancellation) ?? variants[.hostControlFlow] {
       return try other.run(values, backings, cancellation)
     }
+    if let batch, backings.isEmpty, try batch.takes(executor.binding.shapes(values)) {
+      // A batch also runs for other callers, so none of them cancels it.
+      return try answering(cancellation) { _ in
+        try executor.run(values, of: batch.graph.context.graph) { inputs in
+          try batch.queue.call(inputs) { try run($0, of: batch.graph).outputs }
+        }
+      }
+    }
     var shapeMismatch: DynamicShapeControlFlow?
     let result = try answering(cancellation) { cancellation -> FunctionExecutor.Result? in
       do {
@@ -250,10 +282,10 @@ package final class Predictor: Sendable {
   ///   - lose: called with the failure if the results are wrong; throws the failure of what cannot be repeated.
   ///   - predict: passes each compiled model that it uses to its argument, which returns the model.
   /// - Throws: the errors of `predict`; `device` if a device computes wrongly.
-  private func checked(
+  private func checked<Result: TimedResult>(
     losing lose: (DeviceError) throws -> Void = { _ in },
-    _ predict: (_ use: (CompiledModel) -> CompiledModel) throws -> FunctionExecutor.Result
-  ) throws -> FunctionExecutor.Result {
+    _ predict: (_ use: (CompiledModel) -> CompiledModel) throws -> Result
+  ) throws -> Result {
     var devices: [any Device] = []
     let result = try predict { model in
       devices += model.otherDevices

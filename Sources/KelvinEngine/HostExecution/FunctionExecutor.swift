@@ -90,7 +90,7 @@ package struct FunctionExecutor: Sendable {
   }
 
   /// The result of an execution.
-  package struct Result: Sendable {
+  package struct Result: Sendable, TimedResult {
     package var features: DictionaryFeatureProvider
     /// The seconds that the graphs took.
     package var seconds: Double
@@ -136,6 +136,29 @@ package struct FunctionExecutor: Sendable {
           if let feature { state.features[place.slot] = try binding.value(tensor, feature) }
         }
       }
+      return true
+    }
+    return Result(features: DictionaryFeatureProvider(dictionary: state.features), seconds: seconds)
+  }
+
+  /// Executes a function with one graph, which the caller runs.
+  ///
+  /// - Parameters:
+  ///   - values: the result of `FeatureBinding.values(_:)`.
+  ///   - graph: the graph, built for the types of these values.
+  ///   - predict: returns the graph's outputs. Its argument makes the inputs, in the order of the graph.
+  /// - Throws: the errors of `run` and of `predict`.
+  func run(
+    _ values: DictionaryFeatureProvider, of graph: Graph,
+    _ predict: (_ inputs: () throws -> [Tensor]) throws -> GraphOutputs
+  ) throws -> Result {
+    var state = State(values: values, shapes: try binding.shapes(values))
+    var seconds = 0.0
+    try run(steps, &state, nil) { _, _, places, state in
+      let slots = state.slots
+      let result = try predict { try inputs(of: graph, values, slots) }
+      seconds = result.seconds
+      try keep(result.outputs.map(HostValue.tensor), places, &state)
       return true
     }
     return Result(features: DictionaryFeatureProvider(dictionary: state.features), seconds: seconds)
@@ -259,6 +282,17 @@ package struct FunctionExecutor: Sendable {
         .featureType, "output '\(name)' is \(FeatureDescription(declared).type.rawValue), which cannot have a backing")
     }
   }
+}
+
+/// A result with the seconds that its graphs took.
+protocol TimedResult {
+  var seconds: Double { get }
+}
+
+/// The outputs of a graph.
+struct GraphOutputs: Sendable {
+  let outputs: [Tensor]
+  let seconds: Double
 }
 
 extension Session {

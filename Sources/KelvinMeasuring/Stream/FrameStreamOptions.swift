@@ -26,8 +26,9 @@ public struct FrameStreamOptions: Hashable, Sendable {
   public var maximumWatts: Double?
   /// Whether answers hold the images that they are about. An image is kept until its last answer is released.
   public var keepsImages: Bool
-  /// The most frames to predict at the same time, at least 1, each with its share of the CPU's threads. Above 1, the
-  /// stream measures with its first frames whether it answers more per second so, and reports the outcome as an action.
+  /// The most frames to predict at the same time, at least 1: each with its share of the CPU's threads, or in batches of
+  /// half as many, for a model that takes batches and whose plan predicts a gain. Above 1, the stream measures with its
+  /// first frames whether it answers more per second so, and reports the outcome as an action.
   /// Answers keep the order of their frames, but each takes longer. Nil for one, or, if the model alternates between
   /// plans, for up to two for each; `VideoAnalysis` then tries up to the number of the CPU's threads for files. Not for
   /// a governor.

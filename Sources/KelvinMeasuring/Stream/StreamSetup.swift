@@ -47,13 +47,14 @@ package struct StreamSetup: Sendable {
     setting = GovernorSetting(queue: options.queue)
     machineHeat = try MachineHeat(options)
     guard options.isGoverned else {
-      let (lanes, predictors) = try ModelError.measuring { try Self.sharing(model, options, cancellation) }
-      (self.lanes, self.predictors) = (lanes, predictors)
-      labels = lanes.map { $0 == 1 ? "as planned" : "\($0) frames at a time" }
+      let shared = try ModelError.measuring { try Self.sharing(model, options, cancellation) }
+      (lanes, predictors) = (shared.map(\.frames.lanes), shared.map(\.predictor))
+      labels = shared.map { $0.frames.lanes == 1 ? "as planned" : $0.frames.text }
       settings = labels
       remarks = []
-      imageSizes = lanes.map { _ in nil }
-      control = lanes.count > 1 ? TriedConcurrency(ConcurrencyTrial(lanes: lanes, setting: setting)) : nil
+      imageSizes = shared.map { _ in nil }
+      control =
+        shared.count > 1 ? TriedConcurrency(ConcurrencyTrial(shared.map(\.frames), setting: setting)) : nil
       return
     }
     (labels, predictors, imageSizes, settings, remarks, control) = try ModelError.measuring {
@@ -62,32 +63,46 @@ package struct StreamSetup: Sendable {
     lanes = []
   }
 
-  /// Returns the numbers of frames at the same time that are tried, and for each the predictor whose threads the frames
-  /// share. They are 1 and its doublings up to the CPU's threads, or up to two for each plan between which the model
-  /// alternates.
+  /// The most frames that are answered in one batch.
+  private static let largestBatch = 8
+
+  /// Returns the ways to answer several frames at the same time that are tried, and the predictor of each. Frames share
+  /// the CPU's threads: one and its doublings up to the number of threads, or up to two for each plan between which the
+  /// model alternates. Or they form batches, if the plan predicts more answers per second for them: while one batch
+  /// runs, the next one is read.
   private static func sharing(
     _ model: Model, _ options: FrameStreamOptions, _ cancellation: Cancellation?
-  ) throws -> (lanes: [Int], predictors: [Predictor]) {
+  ) throws -> [(frames: ConcurrentFrames, predictor: Predictor)] {
     let loaded = model.loaded
     let request = loaded.options.request
     let plans = model.predictor.planCount
-    let most = min(
-      options.mostFramesAtOnce ?? (plans > 1 ? .max : 1), max(request.threads, plans > 1 ? 2 * plans : 1))
+    let allowed = options.mostFramesAtOnce ?? (plans > 1 ? .max : 1)
+    let most = min(allowed, max(request.threads, plans > 1 ? 2 * plans : 1))
     // Other thread counts can round differently. With several graphs, or images of unknown sizes, they would change for
     // some predictions only.
-    guard most > 1, !loaded.options.isDeterministic, loaded.graphs.count == 1,
+    let planned = (frames: ConcurrentFrames(lanes: 1), predictor: model.predictor)
+    guard allowed > 1, !loaded.options.isDeterministic, loaded.graphs.count == 1,
       let graph = try usualGraph(loaded, options)
-    else { return ([1], [model.predictor]) }
-    let lanes = Array(sequence(first: 1) { $0 * 2 <= most ? $0 * 2 : nil })
+    else { return [planned] }
     let placements = Placement.alternating(try graph.proven().explanation.solution)
     let limit = model.configuration.optimizationHints.specializationLimit
-    let predictors = try lanes.dropFirst().map { frames in
+    let shared = try doublings(upTo: most).map { lanes in
       let compiled = try graph.context.compile(
-        alternating: placements, precision: request.precision, threads: max(1, request.threads / frames),
+        alternating: placements, precision: request.precision, threads: max(1, request.threads / lanes),
         observer: .init(isCancelled: { cancellation?.isCancelled ?? false }))
-      return Predictor(loaded, [compiled], specializationLimit: limit)
+      let predictor = Predictor(loaded, [compiled], specializationLimit: limit)
+      return (frames: ConcurrentFrames(lanes: lanes), predictor: predictor)
     }
-    return (lanes, [model.predictor] + predictors)
+    let sizes = doublings(upTo: min(allowed / 2, largestBatch))
+    let batches = try model.predictor.batching(sizes, of: graph, cancellation).map { size, predictor in
+      (frames: ConcurrentFrames(lanes: 2 * size, batch: size), predictor: predictor)
+    }
+    return [planned] + shared + batches
+  }
+
+  /// Returns the powers of two above 1 up to a number.
+  private static func doublings(upTo most: Int) -> [Int] {
+    Array(sequence(first: 2) { 2 * $0 }.prefix { $0 <= most })
   }
 
   /// Returns the graph for the images of a stream; nil if the model takes images of several sizes, and theirs is unknown.
