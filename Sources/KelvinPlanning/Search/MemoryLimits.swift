@@ -167,18 +167,25 @@ struct MemoryLimits {
   }
 
   /// Moves one node at a time: the move that saves most among those within the limits.
-  func improve(_ best: inout LatencySearch.Found, _ deliveries: DeliveryCosts) {
+  ///
+  /// - Returns: the number of placements evaluated.
+  @discardableResult func improve(_ best: inout LatencySearch.Found, _ deliveries: DeliveryCosts) -> Int {
     let count = index.deviceCount
     let descent = Descent(index, deliveries, seconds: index.seconds)
+    var evaluated = 0
     for _ in 0..<Self.rounds {
-      let total = best.evaluation.total
-      let totals = descent.totals(around: best.placement, total)
+      let (start, total) = (best.placement, best.evaluation.total)
+      let totals = descent.totals(around: start, total)
       let better = totals.indices.filter { totals[$0] < total * (1 - 1e-12) }
         .sorted { (totals[$0], $0) < (totals[$1], $1) }
       var isImproved = false
-      for entry in better.prefix(Self.mostTried) {
-        var placement = best.placement
+      func moved(_ entry: Int) -> [Int] {
+        var placement = start
         placement[entry / count] = entry % count
+        return placement
+      }
+      for placement in better.lazy.map(moved).filter({ fitTogether([$0]) }).prefix(Self.mostTried) {
+        evaluated += 1
         guard let evaluation = Evaluation(index, placement), evaluation.total < total,
           firstExcess(placement, evaluation) == nil
         else { continue }
@@ -187,8 +194,9 @@ struct MemoryLimits {
         isImproved = true
         break
       }
-      if !isImproved { return }
+      if !isImproved { break }
     }
+    return evaluated
   }
 
   private func crowded(_ excess: (node: Int, device: Int)) -> PlanningError {
