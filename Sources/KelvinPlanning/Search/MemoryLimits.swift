@@ -156,7 +156,7 @@ struct MemoryLimits {
     }
     var lowerBound = found.lowerBound
     if !index.weights.isEmpty {
-      var weights = WeightSearch(search, self, best: best, lowerBound: lowerBound, budget: budget / 10)
+      var weights = WeightSearch(search, self, best: best, lowerBound: lowerBound, budget: budget / 5)
       weights.run()
       (best, lowerBound) = (weights.best, weights.lowerBound)
     }

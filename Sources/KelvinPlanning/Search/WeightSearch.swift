@@ -6,6 +6,8 @@
 /// where a plan that fits and one that does not cost the same, and is found along their lines.
 ///
 /// Branch and bound closes the gap: the largest node on which these two plans differ is kept off the device, or on it.
+/// Or all nodes with large values are kept off the device; in the other plans one of them is there, so its values are
+/// subtracted from `C`. If weights have few sums, `C` is the largest sum that fits.
 ///
 /// A weight with several readers counts once. For the prices its bytes are divided among the readers, which never counts
 /// more than once, so bounds stay bounds. Values are checked for each plan. A node that must run on a device takes the room
@@ -26,6 +28,7 @@ struct WeightSearch {
   private var work = 0
   private var index: ProblemIndex { search.index }
   private static let mostSteps = 24
+  private static let mostSums = 4_096
   private static let tolerance = 1e-9
 
   /// - Parameters:
@@ -54,22 +57,38 @@ struct WeightSearch {
   /// A part of the plans: those without the `closed` entries, `node * devices + device`.
   private struct Region {
     var closed: [Int]
+    /// The bytes of values that some node on each device has at least.
+    var values: [Double]
     var prices: [Double]
     var bound: Double
   }
 
   private struct Dual {
-    /// The bytes that the nodes which must run on a device leave there for weights.
+    /// The bytes of values for which the bound leaves room on each device, and the most bytes of weights beside them.
+    var values: [Double]
     var capacities: [Double]
     var prices: [Double]
     var bound: Double
-    /// The node to decide on next; nil when the bound needs no decision.
-    var split: Int?
-    var device = 0
+    /// The next decision; nil when the bound needs no decision.
+    var split: Split?
+  }
+
+  private struct Split {
+    enum Question {
+      /// Whether a node is on the device.
+      case node(Int)
+      /// Whether any node with at least these bytes of values is on the device.
+      case values(Double)
+    }
+    var device: Int
+    var question: Question
+    /// The bytes on the device that depend on the answer.
+    var bytes: Double
   }
 
   mutating func run() {
-    var open = [Region(closed: [], prices: Array(repeating: 0, count: index.deviceCount), bound: lowerBound)]
+    let none = Array(repeating: 0.0, count: index.deviceCount)
+    var open = [Region(closed: [], values: none, prices: none, bound: lowerBound)]
     // The least bound of a region of one placement whose copies do not fit, though others might.
     var floor = Double.infinity
     while let next = open.indices.min(by: { open[$0].bound < open[$1].bound }) {
@@ -77,18 +96,33 @@ struct WeightSearch {
       guard !isSettled(region.bound), work < budget else { break }
       open.remove(at: next)
       guard let dual = dual(region), !isSettled(dual.bound) else { continue }
-      guard let node = dual.split else {
+      guard let split = dual.split else {
         floor = min(floor, dual.bound)
         continue
       }
-      let entry = node * index.deviceCount + dual.device
-      let others = (0..<index.deviceCount).map { node * index.deviceCount + $0 }.filter { $0 != entry }
-      for closed in [[entry], others] {
-        open.append(Region(closed: region.closed + closed, prices: dual.prices, bound: dual.bound))
+      open += parts(region, split).map { part in
+        var part = part
+        (part.prices, part.bound) = (dual.prices, dual.bound)
+        return part
       }
     }
     let least = min(open.map(\.bound).min() ?? .infinity, floor, best?.evaluation.total ?? .infinity)
     if least.isFinite { lowerBound = max(lowerBound, least) }
+  }
+
+  /// Returns the parts of a region: the plans for which the answer is no, and those for which it is yes.
+  private func parts(_ region: Region, _ split: Split) -> [Region] {
+    let count = index.deviceCount
+    var (no, yes) = (region, region)
+    switch split.question {
+    case .node(let node):
+      no.closed.append(node * count + split.device)
+      yes.closed += (0..<count).filter { $0 != split.device }.map { node * count + $0 }
+    case .values(let least):
+      no.closed += (0..<index.nodeCount).filter { values[$0] >= least }.map { $0 * count + split.device }
+      yes.values[split.device] = least
+    }
+    return [no, yes]
   }
 
   private func isSettled(_ bound: Double) -> Bool {
@@ -105,14 +139,17 @@ struct WeightSearch {
     for node in 0..<index.nodeCount where !(0..<count).contains(where: { seconds[node * count + $0].isFinite }) {
       return nil
     }
-    var dual = Dual(capacities: capacities(seconds), prices: region.prices, bound: region.bound)
+    var dual = Dual(values: region.values, capacities: [], prices: region.prices, bound: region.bound)
+    (dual.values, dual.capacities) = room(seconds, region.values)
     for device in limited {
       dual.prices[device] = 0
       guard var over = plan(seconds, &dual) else { return nil }
       let capacity = dual.capacities[device]
       guard bytes(over, on: device) > capacity else {
         if dual.split == nil, memory.firstExcess(over.placement, over.evaluation)?.device == device {
-          (dual.split, dual.device) = (largest(seconds, on: device, preferring: over.placement), device)
+          dual.split =
+            valueSplit([over], beyond: dual.values[device], on: device)
+            ?? largest(seconds, on: device, preferring: over.placement)
           // The region is one placement, and two devices leave no choice of copies.
           if dual.split == nil, count <= 2 { return nil }
         }
@@ -139,8 +176,10 @@ struct WeightSearch {
         isOpen(node, seconds, on: device) && share(node, device) > 0
           && (over.placement[node] == device) != (within?.placement[node] == device)
       }.max { share($0, device) < share($1, device) }
-      if let node, dual.split.map({ share(node, device) > share($0, dual.device) }) ?? true {
-        (dual.split, dual.device) = (node, device)
+      let onNode = node.map { Split(device: device, question: .node($0), bytes: share($0, device)) }
+      let onValues = valueSplit([over, within].compactMap(\.self), beyond: dual.values[device], on: device)
+      for split in [onNode, onValues].compactMap(\.self) where split.bytes > dual.split?.bytes ?? 0 {
+        dual.split = split
       }
       repair(over)
     }
@@ -156,23 +195,61 @@ struct WeightSearch {
 
   /// Returns the node to decide on where weights leave too little room for values: the largest on the device, else
   /// elsewhere.
-  private func largest(_ seconds: [Double], on device: Int, preferring placement: [Int]) -> Int? {
+  private func largest(_ seconds: [Double], on device: Int, preferring placement: [Int]) -> Split? {
     func bytes(_ node: Int) -> Double { values[node] + share(node, device) }
     let open = (0..<index.nodeCount).filter { isOpen($0, seconds, on: device) }
-    return open.filter { placement[$0] == device }.max { bytes($0) < bytes($1) } ?? open.max { bytes($0) < bytes($1) }
+    let node =
+      open.filter { placement[$0] == device }.max { bytes($0) < bytes($1) } ?? open.max { bytes($0) < bytes($1) }
+    return node.map { Split(device: device, question: .node($0), bytes: bytes($0)) }
   }
 
-  /// Returns each device's memory without the most that a node which can only run there needs for its values.
-  private func capacities(_ seconds: [Double]) -> [Double] {
-    let count = index.deviceCount
-    var capacities = index.memory.map(Double.init)
-    for device in limited {
-      let forced = (0..<index.nodeCount).filter { node in
-        (0..<count).allSatisfy { ($0 == device) == seconds[node * count + $0].isFinite }
-      }
-      capacities[device] -= forced.map { values[$0] }.max() ?? 0
+  /// Returns a question about values on a device that are nearer to the most of any node that `plans` have there than to
+  /// the `counted` bytes; nil when `counted` covers all of them.
+  private func valueSplit(_ plans: [LatencySearch.Found], beyond counted: Double, on device: Int) -> Split? {
+    let held = plans.flatMap { plan in (0..<index.nodeCount).filter { plan.placement[$0] == device } }.map {
+      values[$0]
     }
-    return capacities
+    guard let most = held.max(), most > counted,
+      let least = held.filter({ $0 >= (counted + most) / 2 }).min()
+    else { return nil }
+    return Split(device: device, question: .values(least), bytes: most - counted)
+  }
+
+  /// Returns the bytes of values on each device: at least `values` and those of each node that must run there. Also
+  /// returns the most bytes of weights that fit beside them.
+  private func room(_ seconds: [Double], _ values: [Double]) -> (values: [Double], weights: [Double]) {
+    let count = index.deviceCount
+    var (counted, weights) = (values, index.memory.map(Double.init))
+    for device in limited {
+      var isOptional: [Bool?] = Array(repeating: nil, count: index.weightBytes.count)
+      for node in 0..<index.nodeCount where seconds[node * count + device].isFinite {
+        let isForced = (0..<count).allSatisfy { $0 == device || !seconds[node * count + $0].isFinite }
+        if isForced { counted[device] = max(counted[device], self.values[node]) }
+        for weight in index.weights(of: node) where index.keeps(weight, on: device) {
+          isOptional[weight] = !isForced && isOptional[weight] != false
+        }
+      }
+      func bytes(_ optional: Bool) -> [Double] {
+        isOptional.indices.filter { isOptional[$0] == optional }.map { Double(index.weightBytes[$0]) }
+      }
+      let forced = bytes(false).reduce(0, +)
+      weights[device] = forced + Self.largestSum(of: bytes(true), within: weights[device] - counted[device] - forced)
+    }
+    return (counted, weights)
+  }
+
+  /// Returns the largest sum of some of `sizes` that is at most `room`. With too many sums, the smallest
+  /// sizes may be divided.
+  private static func largestSum(of sizes: [Double], within room: Double) -> Double {
+    var sums = [0.0]
+    var rest = sizes.reduce(0, +)
+    guard rest > room else { return room }
+    for size in sizes.sorted(by: >) where sums.count <= mostSums {
+      rest -= size
+      let more = sums.map { $0 + size }.filter { $0 <= room }
+      sums = (sums + more).sorted().reduce(into: []) { if $0.last != $1 { $0.append($1) } }
+    }
+    return sums.map { min(room, $0 + rest) }.max() ?? room
   }
 
   /// Finds the plan of least priced cost, and raises the bound by it.
@@ -207,6 +284,9 @@ struct WeightSearch {
   private mutating func repair(_ found: LatencySearch.Found) {
     let count = index.deviceCount
     var found = found
+    var evaluated = 0
+    // An evaluation takes about a third of the time of the smallest cut.
+    defer { work += evaluated * SearchBudget.least(index, words: search.frontier.words) / 3 }
     while let (_, device) = memory.firstExcess(found.placement, found.evaluation) {
       let total = found.evaluation.total
       let totals = descent.totals(around: found.placement, total)
@@ -220,8 +300,9 @@ struct WeightSearch {
       found.placement[move / count] = move % count
       guard let evaluation = Evaluation(index, found.placement) else { return }
       found.evaluation = evaluation
+      evaluated += 1
     }
-    memory.improve(&found, search.deliveries)
+    evaluated += memory.improve(&found, search.deliveries)
     consider(found)
   }
 
