@@ -50,7 +50,7 @@ def cases():
                    {"gap": 0.01, "seconds": 2})
     for name, network in networks.NETWORKS.items():
         yield (f"latency, {name}, a card with 5 to 100 % of its weights",
-               [network().problem(share) for share in (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.95, 1)], 1,
+               [network().problem(share) for share in (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.95, 1)], 8,
                {"gap": 0.02, "excess": 0.02})
 
 
