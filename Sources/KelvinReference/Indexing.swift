@@ -26,7 +26,54 @@ struct Positions: Sequence, IteratorProtocol {
   }
 }
 
+/// The offsets of the elements of a strided view in row-major order, without an array for each position. An axis of one
+/// position may have any stride, so sums wrap.
+struct StridedOffsets: Sequence, IteratorProtocol {
+  private let sizes, strides: [Int]
+  private let length, step: Int
+  private var position: [Int]
+  private var offset: Int
+  /// The elements of the row that are left.
+  private var rest: Int
+  private(set) var underestimatedCount: Int
+
+  init(_ shape: Shape, strides: [Int], from start: Int = 0) {
+    (sizes, self.strides, offset) = (shape.dimensions, strides, start)
+    (length, step) = (sizes.last ?? 1, strides.last ?? 0)
+    rest = length
+    position = sizes.map { _ in 0 }
+    underestimatedCount = shape.count
+  }
+
+  mutating func next() -> Int? {
+    guard underestimatedCount > 0 else { return nil }
+    underestimatedCount -= 1
+    let current = offset
+    offset &+= step
+    rest -= 1
+    if rest == 0 { beginRow() }
+    return current
+  }
+
+  private mutating func beginRow() {
+    rest = length
+    offset &-= step &* length
+    for axis in sizes.indices.dropLast().reversed() {
+      position[axis] += 1
+      offset &+= strides[axis]
+      if position[axis] < sizes[axis] { break }
+      offset &-= strides[axis] &* sizes[axis]
+      position[axis] = 0
+    }
+  }
+}
+
 extension Shape {
+  /// Returns the offsets, in a tensor of this shape, of the elements that a broadcast to `shape` reads.
+  func broadcastOffsets(to shape: Shape) -> StridedOffsets {
+    StridedOffsets(shape, strides: strides(broadcastTo: shape))
+  }
+
   /// Returns the row-major offset of a position.
   func offset(_ position: [Int]) -> Int {
     var offset = 0

@@ -9,9 +9,8 @@ extension ReferenceTable {
       let (x, y) = (inputs.values[0], inputs.values[1])
       let (left, right) = (inputs.shape(0), inputs.shape(1))
       if left == right { return [zip(x, y).map(apply)] }
-      return [
-        Positions(inputs.outputs[0].shape).map { apply(x[left.broadcastOffset($0)], y[right.broadcastOffset($0)]) }
-      ]
+      let shape = inputs.outputs[0].shape
+      return [zip(left.broadcastOffsets(to: shape), right.broadcastOffsets(to: shape)).map { apply(x[$0], y[$1]) }]
     }
   }
 }
@@ -37,9 +36,9 @@ extension Binary {
 
 extension Binary: IntegerOperator {
   func integers<Word: ReferenceInteger>(_ inputs: ReferenceInputs<Word>) -> [Word]? {
-    let (left, right) = (inputs.shape(0), inputs.shape(1))
-    return Positions(inputs.outputs[0].shape).map {
-      function.combine(inputs.values[0][left.broadcastOffset($0)], inputs.values[1][right.broadcastOffset($0)])
+    let (x, y, shape) = (inputs.values[0], inputs.values[1], inputs.outputs[0].shape)
+    return zip(inputs.shape(0).broadcastOffsets(to: shape), inputs.shape(1).broadcastOffsets(to: shape)).map {
+      function.combine(x[$0], y[$1])
     }
   }
 }

@@ -14,10 +14,10 @@ extension Compare: IntegerOperator {
 
   fileprivate func compared<Element: Comparable>(_ inputs: ReferenceInputs<Element>) -> [Bool] {
     let (x, y) = (inputs.values[0], inputs.values[1])
-    let (left, right) = (inputs.shape(0), inputs.shape(1))
+    let shape = inputs.outputs[0].shape
     let holds: (Element, Element) -> Bool = function.holds()
-    return Positions(inputs.outputs[0].shape).map {
-      holds(x[left.broadcastOffset($0)], y[right.broadcastOffset($0)])
+    return zip(inputs.shape(0).broadcastOffsets(to: shape), inputs.shape(1).broadcastOffsets(to: shape)).map {
+      holds(x[$0], y[$1])
     }
   }
 }

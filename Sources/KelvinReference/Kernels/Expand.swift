@@ -9,6 +9,6 @@ extension ReferenceTable {
 
 extension Expand: MovingOperator {
   func moved<Element: ReferenceElement>(_ inputs: ReferenceInputs<Element>) throws(DeviceError) -> [Element] {
-    Positions(shape).map { inputs.values[0][inputs.shape(0).broadcastOffset($0)] }
+    inputs.shape(0).broadcastOffsets(to: shape).map { inputs.values[0][$0] }
   }
 }

@@ -4,7 +4,10 @@ import KelvinGraph
 
 extension ReferenceTable {
   mutating func addReduce() {
-    add(Reduce.self) { op, inputs in [op.groups(inputs).map(op.function.combine)] }
+    add(Reduce.self) { op, inputs in
+      if op.function == .sum || op.function == .mean { return [op.sums(inputs)] }
+      return [op.groups(inputs).map(op.function.combine)]
+    }
   }
 }
 
@@ -14,15 +17,28 @@ extension Reduce: IntegerOperator {
     return groups(inputs).map { function.combine($0, of: scalar) }
   }
 
+  /// The results' shape, with an axis of one position for each combined axis.
+  private func kept(_ shape: Shape) -> Shape {
+    Shape(shape.dimensions.enumerated().map { axes.contains($0) ? 1 : $1 })
+  }
+
   /// Returns the elements that each result combines.
   fileprivate func groups<Element>(_ inputs: ReferenceInputs<Element>) -> [[Element]] {
-    let shape = inputs.shape(0)
-    let kept = Shape(shape.dimensions.enumerated().map { axes.contains($0) ? 1 : $1 })
+    let kept = kept(inputs.shape(0))
     var groups = [[Element]](repeating: [], count: kept.count)
-    for (index, position) in Positions(shape).enumerated() {
-      groups[kept.broadcastOffset(position)].append(inputs.values[0][index])
+    for (group, value) in zip(kept.broadcastOffsets(to: inputs.shape(0)), inputs.values[0]) {
+      groups[group].append(value)
     }
     return groups
+  }
+
+  /// Returns the sums or means, added in the order of the elements.
+  fileprivate func sums(_ inputs: ReferenceInputs<Double>) -> [Double] {
+    let (shape, kept) = (inputs.shape(0), kept(inputs.shape(0)))
+    var sums = [Double](repeating: 0, count: kept.count)
+    for (group, value) in zip(kept.broadcastOffsets(to: shape), inputs.values[0]) { sums[group] += value }
+    let count = Double(shape.count) / Double(kept.count)
+    return function == .mean ? sums.map { $0 / count } : sums
   }
 }
 
@@ -61,8 +77,7 @@ extension Tensor {
 extension Reduce.Function {
   fileprivate func combine(_ values: [Double]) -> Double {
     switch self {
-    case .sum: values.reduce(0, +)
-    case .mean: values.reduce(0, +) / Double(values.count)
+    case .sum, .mean: preconditionFailure("added without groups")
     case .maximum: values.contains(where: \.isNaN) ? .nan : values.max() ?? -.infinity
     case .minimum: values.contains(where: \.isNaN) ? .nan : values.min() ?? .infinity
     case .product: values.reduce(1, *)

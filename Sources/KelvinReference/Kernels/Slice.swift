@@ -9,10 +9,9 @@ extension ReferenceTable {
 
 extension Slice: MovingOperator {
   func moved<Element: ReferenceElement>(_ inputs: ReferenceInputs<Element>) throws(DeviceError) -> [Element] {
-    let shape = inputs.shape(0)
-    return Positions(inputs.outputs[0].shape).map { position in
-      let source = position.enumerated().map { starts[$0] + $1 * steps[$0] }
-      return inputs.values[0][shape.offset(source)]
-    }
+    let strides = inputs.shape(0).strides
+    let offsets = StridedOffsets(
+      inputs.outputs[0].shape, strides: zip(strides, steps).map(&*), from: zip(strides, starts).map(&*).reduce(0, &+))
+    return offsets.map { inputs.values[0][$0] }
   }
 }

@@ -11,8 +11,6 @@ extension Transpose: MovingOperator {
   func moved<Element: ReferenceElement>(_ inputs: ReferenceInputs<Element>) throws(DeviceError) -> [Element] {
     let strides = inputs.shape(0).strides
     let steps = permutation.map { strides[$0] }
-    return Positions(inputs.outputs[0].shape).map { position in
-      inputs.values[0][zip(position, steps).reduce(0) { $0 + $1.0 * $1.1 }]
-    }
+    return StridedOffsets(inputs.outputs[0].shape, strides: steps).map { inputs.values[0][$0] }
   }
 }
