@@ -43,7 +43,7 @@ package struct FoldConstants: Pass {
       guard growth + added <= Self.growthLimit, work + excess <= Self.workLimit else { continue }
       growth += added
       work += excess
-      let folded = folded(node, weights, type)
+      let folded = folded(node, weights, type, isLong: excess > 0)
       let constant = edits.addWeight("\(graph[node.outputs[0]].name)#folded", folded)
       depths[constant] = depth + 1
       edits.remove(index, replacement: constant)
@@ -64,9 +64,9 @@ package struct FoldConstants: Pass {
 
   /// Returns the weight that a node computes from weights. A slice is a part of its weight, and the rest is not read: a
   /// decoder may read one row of a mask that has one for each possible position.
-  private func folded(_ node: Node, _ weights: [Weight], _ type: TensorType) -> Weight {
+  private func folded(_ node: Node, _ weights: [Weight], _ type: TensorType, isLong: Bool) -> Weight {
     if let slice = node.op as? Slice, let part = weights[0].sliced(slice) { return part }
-    return Weight(type, from: weights) { [evaluator] in
+    return Weight(type, from: weights, isLong: isLong) { [evaluator] in
       let inputs = weights.map { $0.dense() }
       // Type inference succeeded when the graph was built, so that evaluation cannot fail.
       guard let result = try? evaluator.evaluate(node.op, inputs).first else {

@@ -1,6 +1,7 @@
 import Glibc
 import KelvinBasics
 import KelvinGraph
+import TestSupport
 import Testing
 
 /// Files that change while they are mapped.
@@ -71,6 +72,27 @@ import Testing
     defer { close(descriptor) }
     #expect(pwrite(descriptor, [UInt8(1)], 1, 12345) == 1)
     #expect(throws: FileError.self) { try bytes.touches() }
+  }
+
+  @Test func droppedPagesLeaveMemoryAndAreReadAgain() async {
+    await #expect(processExitsWith: .success) {
+      let process = OwnProcess()
+      let size = 32 << 20
+      let path = try MappedFileTests.file(size)
+      defer { unlink(path) }
+      let bytes = try Bytes(mapping: path)
+      let sum = MappedFileTests.sum(bytes)
+      let before = process.residentByteCount
+      let part = try #require(bytes.slice(offset: 5000, count: size - 10_000))
+      part.dropPages()
+      #expect(before == 0 || process.residentByteCount < before - size / 2)
+      #expect(MappedFileTests.sum(bytes) == sum)
+      #expect(try bytes.touches() == 0)
+      // Memory that is not of a file stays as it is.
+      let copy = bytes.withUnsafeBytes { Bytes(copying: $0) }
+      copy.dropPages()
+      #expect(MappedFileTests.sum(copy) == sum)
+    }
   }
 
   @Test func smallFilesAreReadIntoMemory() throws {

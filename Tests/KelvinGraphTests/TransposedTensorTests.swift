@@ -3,6 +3,19 @@ import KelvinGraph
 import Testing
 
 struct TransposedTensorTests {
+  @Test("a weight whose axes are exchanged back is the weight itself")
+  func exchangesBack() {
+    let tensor = Tensor((0..<24).map { Float($0) }, [2, 3, 4])
+    let weight = Weight(tensor).transposed([1, 2, 0])
+    guard case .dense(let back) = weight.transposed([2, 0, 1]).encoding else {
+      Issue.record("the weight is computed")
+      return
+    }
+    #expect(back == tensor)
+    #expect(weight.transposed([1, 2, 0]).dense() == tensor.transposed([2, 0, 1]))
+    #expect(Weight(tensor).transposed([0, 2, 1]).transposed([0, 2, 1]).dense() == tensor)
+  }
+
   @Test("a transposed tensor has its axes exchanged", arguments: ScalarType.allCases)
   func exchangesAxes(_ scalar: ScalarType) {
     var random = SeededGenerator(seed: 7)

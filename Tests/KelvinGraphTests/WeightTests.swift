@@ -1,4 +1,5 @@
 import KelvinGraph
+import Synchronization
 import Testing
 
 /// The rules of encodings. `CompressedWeightTests` checks the expanded values against coremltools.
@@ -10,6 +11,46 @@ import Testing
 
   private func zeros(_ scalar: ScalarType, _ shape: Shape) -> Weight {
     Weight(Tensor(TensorType(scalar, shape), Bytes(count: shape.count * scalar.byteCount) { _ in }))
+  }
+
+  private final class Counter: Sendable {
+    let value = Atomic<Int>(0)
+    var count: Int { value.load(ordering: .relaxed) }
+
+    /// A weight that is computed from others; each computation is counted.
+    func weight(_ count: Int, from sources: [Weight], isLong: Bool = false) -> Weight {
+      Weight(TensorType(.float32, [count]), from: sources, isLong: isLong) { [self] in
+        value.wrappingAdd(1, ordering: .relaxed)
+        let sum = sources.reduce(1) { $0 + $1.dense().floats[0] }
+        return Tensor((0..<count).map { Float($0) + sum }, [count])
+      }
+    }
+  }
+
+  @Test func releasedWeightsAreComputedAgain() {
+    let (top, middle, larger, long) = (Counter(), Counter(), Counter(), Counter())
+    let sources = [long.weight(3, from: [], isLong: true), larger.weight(5, from: [])]
+    let weight = top.weight(4, from: [middle.weight(4, from: sources)])
+    let first = weight.dense().floats
+    #expect(weight.dense().floats == first && top.count == 1)
+    weight.release()
+    weight.release()
+    #expect(weight.dense().floats == first)
+    #expect(top.count == 2 && middle.count == 2, "what is not larger was freed")
+    #expect(long.count == 1 && larger.count == 1, "long computations and larger sources are kept")
+  }
+
+  /// There are 2^60 ways from the last weight to the first.
+  @Test func eachSourceIsReleasedOnce() {
+    let counter = Counter()
+    var weight = counter.weight(2, from: [])
+    for _ in 0..<60 {
+      let half = weight
+      weight = counter.weight(2, from: [half, half])
+    }
+    let first = weight.dense().floats
+    weight.release()
+    #expect(weight.dense().floats == first && counter.count == 122)
   }
 
   @Test(arguments: [0, 9, -1]) func packedIntegersHaveOneToEightBits(bits: Int) {

@@ -54,6 +54,17 @@ final class MappedFile: @unchecked Sendable {
 
   var state: FileState { trust.withLock(\.state) }
 
+  /// The size in bytes from which ranges are worth a system call.
+  private static let droppedFrom = 1 << 16
+
+  /// Implements `Bytes.dropPages()`.
+  func dropPages(_ range: Range<Int>) {
+    guard range.count >= Self.droppedFrom else { return }
+    let page = Int(sysconf(Int32(_SC_PAGESIZE)))
+    let (first, end) = ((range.lowerBound + page - 1) / page * page, range.upperBound / page * page)
+    madvise(base + first, end - first, MADV_DONTNEED)
+  }
+
   /// Implements `Bytes.recognize(by:)`.
   func recognize(by holds: @escaping @Sendable (Bytes) -> Bool) { trust.withLock { $0.holds = holds } }
 

@@ -96,6 +96,10 @@ package struct Bytes: Sendable {
   /// - Parameter holds: Returns whether these bytes, all of the file, are its original contents.
   package func recognize(by holds: @escaping @Sendable (Bytes) -> Bool) { owner.mapped?.recognize(by: holds) }
 
+  /// Removes the whole pages of this region from memory if it is part of a mapped file. They are read again when they
+  /// are next accessed.
+  package func dropPages() { owner.mapped?.dropPages(offset..<offset + count) }
+
   /// Returns a part of this region, sharing its memory; nil if the range is outside.
   package func slice(offset: Int, count: Int) -> Bytes? {
     guard offset >= 0, count >= 0, offset <= self.count, count <= self.count - offset else { return nil }

@@ -57,12 +57,13 @@ package struct Weight: Sendable {
   ///   - recipe: Identifies everything that the elements depend on; nil if this may include the shapes of the model's
   ///     inputs.
   ///   - quantizedBits: The number of bits that suffice for every element of 8-bit integers.
+  ///   - isLong: Whether the computation takes much longer than reading its sources; `release` then keeps its result.
   ///   - compute: Returns a tensor of exactly this type.
   package init(
     _ type: TensorType, from sources: [Weight] = [], recipe: WeightRecipe? = nil, quantizedBits: Int = 8,
-    computing compute: @escaping @Sendable () -> Tensor
+    isLong: Bool = false, computing compute: @escaping @Sendable () -> Tensor
   ) {
-    encoding = .deferred(DeferredTensor(type, sources, recipe, quantizedBits, compute))
+    encoding = .deferred(DeferredTensor(type, sources, recipe, quantizedBits, isLong: isLong, compute))
     self.type = type
     work = type.count
     depth = 0
@@ -154,12 +155,23 @@ package struct Weight: Sendable {
       } else if let weight = try? Weight(affine: data, scale: scale, offset: affine.offset?.transposed(order)) {
         return weight
       }
+    case .deferred(let deferred):
+      let inverse = order.indices.map { order.firstIndex(of: $0) ?? $0 }
+      if let source = deferred.source(transposedBy: inverse) { return source }
     default: break
     }
     return Weight(
       TensorType(type.scalar, Shape(order.map { type.shape[$0] })), from: [self],
-      recipe: WeightRecipe("transposed \(order)", [self]), quantizedBits: quantizedBits
+      recipe: WeightRecipe(WeightRecipe.transposition(order), [self]), quantizedBits: quantizedBits
     ) { dense().transposed(order) }
+  }
+
+  /// The matrix whose transposition this weight is, if that is a dense tensor; nil otherwise.
+  package var transposedTensor: Tensor? {
+    guard case .deferred(let deferred) = encoding, let source = deferred.source(transposedBy: [1, 0]),
+      case .dense(let tensor) = source.encoding
+    else { return nil }
+    return tensor
   }
 
   /// Returns the expanded elements. An encoding is expanded anew at each call.
@@ -173,6 +185,17 @@ package struct Weight: Sendable {
     case .sparse(let sparse): sparse.dense()
     case .selected(let selected): selected.dense()
     case .converted(let weight, let scalar): weight.dense().converted(to: scalar)
+    }
+  }
+
+  /// Frees memory after a use that is expected to be the last: results of short computations, their sources that are
+  /// not larger, and the pages of a mapped file. A later use computes and reads them again.
+  package func release() {
+    switch encoding {
+    case .dense(let tensor): tensor.bytes.dropPages()
+    case .packed(let integers): integers.bytes.dropPages()
+    case .deferred(let deferred): deferred.release()
+    default: for part in parts { part.release() }
     }
   }
 
@@ -232,6 +255,9 @@ package struct WeightRecipe: Sendable {
     self.name = name
     self.inputs = inputs
   }
+
+  /// The name of the recipe of `Weight.transposed`.
+  package static func transposition(_ order: [Int]) -> String { "transposed \(order)" }
 }
 
 /// A tensor that is computed on demand.
@@ -242,14 +268,16 @@ package final class DeferredTensor: Sendable {
   let isCompressed: Bool
   let storedByteCount: Int
   let quantizedBits: Int
+  private let isLong: Bool
   private let compute: @Sendable () -> Tensor
   private let computed = Mutex<Tensor?>(nil)
 
   fileprivate init(
-    _ type: TensorType, _ sources: [Weight], _ recipe: WeightRecipe?, _ quantizedBits: Int,
+    _ type: TensorType, _ sources: [Weight], _ recipe: WeightRecipe?, _ quantizedBits: Int, isLong: Bool,
     _ compute: @escaping @Sendable () -> Tensor
   ) {
     self.quantizedBits = quantizedBits
+    self.isLong = isLong
     self.type = type
     self.sources = sources
     self.recipe = recipe
@@ -271,6 +299,22 @@ package final class DeferredTensor: Sendable {
       precondition(tensor.type == type, "a deferred weight of \(type) was computed as \(tensor.type)")
       computed = tensor
       return tensor
+    }
+  }
+
+  /// Returns the weight that this one is with its axes in the given order; nil if it is computed in another way.
+  fileprivate func source(transposedBy order: [Int]) -> Weight? {
+    recipe?.name == WeightRecipe.transposition(order) ? recipe?.inputs.first : nil
+  }
+
+  /// Implements `Weight.release()`. Sources that this weight did not compute are not visited again, because there may
+  /// be exponentially many ways to them. Larger ones stay, because many weights may be parts of them.
+  fileprivate func release() {
+    if isLong { return }
+    let wasComputed = computed.withLock { $0.take() } != nil
+    for source in sources where source.type.byteCount <= type.byteCount {
+      if case .deferred = source.encoding, !wasComputed { continue }
+      source.release()
     }
   }
 }

@@ -62,8 +62,9 @@ extension Emitter {
     }
     if permutation == Array(0..<permutation.count) { return x }
     let result = TensorType(type.scalar, Shape(permutation.map { type.shape[$0] }))
-    return try derived(x, result, step: step, recipe: "transposed \(permutation)") { $0.transposed(permutation) }
-      ?? add(Transpose(permutation), x, step: step)
+    return try derived(x, result, step: step, recipe: WeightRecipe.transposition(permutation)) {
+      $0.transposed(permutation)
+    } ?? add(Transpose(permutation), x, step: step)
   }
 
   package func cast(_ x: ValueID, to scalar: ScalarType, step: String? = nil) throws -> ValueID {
