@@ -27,23 +27,23 @@ final class CPUExecutable: Executable, @unchecked Sendable {
     let graph = selection.graph
     var packs: [[Bytes]] = []
     var constants: [ValueID: Bytes] = [:]
+    let packer = CPUPacker(graph: graph, weights: segment.weights, variant: device.variant)
+    func hold(_ id: ValueID, isAligned: Bool) throws(DeviceError) {
+      if let bytes = constants[id], !isAligned || bytes.isAligned(for: graph[id].type.scalar) { return }
+      constants[id] = try packer.dense(id, isAligned: isAligned)
+    }
     for (place, node) in graph.nodes.enumerated() {
       try segment.begin(node: place, of: graph.nodes.count, device: device.info.id)
       let kernel = selection.offers[place].kernel
-      let packer = CPUPacker(graph: graph, weights: segment.weights, variant: device.variant)
       var packed: [Bytes] = []
       for pack in kernel.packs { packed.append(try packer.pack(pack, of: node)) }
       for (index, input) in node.inputs.enumerated()
-      where graph[input].weight != nil && constants[input] == nil
-        && !kernel.packs.contains(where: { $0.inputs.contains(index) })
-      {
-        constants[input] = try packer.dense(input)
+      where graph[input].weight != nil && !kernel.packs.contains(where: { $0.inputs.contains(index) }) {
+        try hold(input, isAligned: kernel.unalignedInput != index)
       }
       packs.append(packed)
     }
-    for output in graph.outputs where graph[output].weight != nil && constants[output] == nil {
-      constants[output] = try CPUPacker(graph: graph, weights: segment.weights, variant: device.variant).dense(output)
-    }
+    for output in graph.outputs where graph[output].weight != nil { try hold(output, isAligned: true) }
     self.threads = threads
     chunks = schedule.chunks
     expanded = selection.expanded

@@ -71,6 +71,8 @@ struct CPUKernel {
   /// The input that the kernel copies to the output and then changes there. If nothing else reads the input, both have
   /// the same memory, and the kernel does not copy.
   var updatedInput: Int?
+  /// The input that the kernel reads at any address: it copies runs of bytes.
+  var unalignedInput: Int?
   /// The kernel's only task, if it computes each element from elements at the same place and from smaller operands.
   var strips: ElementChains.Strips?
   /// Adds the node's tasks for particular memory.
@@ -97,7 +99,7 @@ struct CPUPack {
   /// The function that writes every byte.
   enum Content {
     /// A function of the inputs as float32.
-    case floats((UnsafeMutableRawBufferPointer, [[Float]]) -> Void)
+    case floats((UnsafeMutableRawBufferPointer, [UnsafeBufferPointer<Float>]) -> Void)
     /// A function of the inputs' stored elements.
     case elements((UnsafeMutableRawBufferPointer, [Bytes]) -> Void)
     /// A function that reads the inputs in their encodings.
@@ -113,7 +115,7 @@ struct CPUPack {
 
   init(
     inputs: [Int], layout: String, byteCount: Int,
-    fill: @escaping (UnsafeMutableRawBufferPointer, [[Float]]) -> Void
+    fill: @escaping (UnsafeMutableRawBufferPointer, [UnsafeBufferPointer<Float>]) -> Void
   ) {
     self.init(inputs: inputs, layout: layout, byteCount: byteCount, content: .floats(fill))
   }
@@ -125,12 +127,10 @@ extension CPUPack {
     let blocked = BlockedShape(shape, lanes: lanes)
     let layout = "blocks-\(lanes)-of-\(shape.dimensions.map(String.init).joined(separator: "x"))"
     return CPUPack(inputs: [input], layout: layout, byteCount: 4 * blocked.count) { target, tensors in
-      tensors[0].withUnsafeBufferPointer { source in
-        var arguments = ck_blocks_args(
-          x: source.baseAddress, y: target.baseAddress, element: 4, channels: blocked.channels, area: blocked.area,
-          lanes: lanes)
-        ck_blocks_from_planes_run(&arguments, 0, blocked.area == 0 ? 0 : blocked.batch * blocked.blocks, nil)
-      }
+      var arguments = ck_blocks_args(
+        x: tensors[0].baseAddress, y: target.baseAddress, element: 4, channels: blocked.channels, area: blocked.area,
+        lanes: lanes)
+      ck_blocks_from_planes_run(&arguments, 0, blocked.area == 0 ? 0 : blocked.batch * blocked.blocks, nil)
     }
   }
 }

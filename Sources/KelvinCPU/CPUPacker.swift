@@ -13,24 +13,55 @@ struct CPUPacker {
     let key = "\(ids.map { graph[$0].name }.joined(separator: "+"))/\(pack.layout)"
     return try weights.packed(key, byteCount: pack.byteCount) { (target) throws(DeviceError) in
       switch pack.content {
-      case .floats(let fill): fill(target, ids.map(floats))
+      case .floats(let fill): withFloats(ids[...]) { fill(target, $0) }
       case .elements(let fill): fill(target, ids.compactMap { graph[$0].weight?.dense().bytes })
       case .encoded(let fill): fill(target)
       }
+      for id in ids { graph[id].weight?.release() }
     }
   }
 
   /// Returns the tensor as kernels see it inside a segment.
-  func dense(_ id: ValueID) throws(DeviceError) -> Bytes {
+  ///
+  /// - Parameter isAligned: whether its address is a multiple of the size of an element.
+  func dense(_ id: ValueID, isAligned: Bool) throws(DeviceError) -> Bytes {
     let value = graph[id]
+    if let stored = stored(value), !isAligned || stored.isAligned(for: value.type.scalar) { return stored }
     let layout = value.type.scalar.isFloatingPoint ? "dense-f\(value.type.scalar.innerByteCount * 8)" : "dense"
     return try weights.packed("\(value.name)/\(layout)", byteCount: value.type.innerByteCount) {
       (target) throws(DeviceError) in
       if value.type.scalar == .float16 {
-        floats(id).withUnsafeBytes { target.copyMemory(from: $0) }
+        withFloats([id]) { target.copyMemory(from: UnsafeRawBufferPointer($0[0])) }
       } else {
         value.weight?.dense().bytes.withUnsafeBytes { target.copyMemory(from: $0) }
       }
+      value.weight?.release()
+    }
+  }
+
+  /// The size in bytes from which tensors are read in the model's file. Smaller ones are together in the pack, so that
+  /// a start reads few pages of the model.
+  private static let storedFrom = 1 << 16
+
+  /// Returns a large tensor that the model's file has as kernels see it.
+  private func stored(_ value: Value) -> Bytes? {
+    guard case .dense(let tensor)? = value.weight?.encoding, tensor.bytes.isOfFile,
+      tensor.bytes.count >= Self.storedFrom, value.type.scalar != .float16
+    else { return nil }
+    return tensor.bytes
+  }
+
+  /// Calls `body` with the elements of weights as float32, valid only during the call.
+  private func withFloats(
+    _ ids: ArraySlice<ValueID>, _ floats: [UnsafeBufferPointer<Float>] = [],
+    _ body: ([UnsafeBufferPointer<Float>]) -> Void
+  ) {
+    guard let id = ids.first else { return body(floats) }
+    guard let tensor = graph[id].weight?.dense(), tensor.type.scalar == .float32 else {
+      return self.floats(id).withUnsafeBufferPointer { withFloats(ids.dropFirst(), floats + [$0], body) }
+    }
+    tensor.bytes.aligned(to: Float.self).withUnsafeBytes {
+      withFloats(ids.dropFirst(), floats + [$0.bindMemory(to: Float.self)], body)
     }
   }
 
@@ -47,4 +78,9 @@ struct CPUPacker {
       initialized = count
     }
   }
+}
+
+extension Bytes {
+  /// Whether the address is a multiple of the size of an element.
+  func isAligned(for scalar: ScalarType) -> Bool { UInt(bitPattern: baseAddress) % UInt(scalar.byteCount) == 0 }
 }

@@ -38,21 +38,6 @@ import Testing
     }
   }
 
-  /// A graph of one node on constants and inputs.
-  private func graph(_ op: any Operator, _ operands: [(type: TensorType, weight: Weight?)]) throws -> Graph {
-    var graph = Graph()
-    let ids = operands.enumerated().map { index, operand in
-      graph.addValue(Value(name: "x\(index)", type: operand.type, weight: operand.weight))
-    }
-    graph.inputs = ids.filter { graph[$0].weight == nil }
-    let output = graph.addValue(Value(name: "y", type: try op.infer(graph.types(ids))[0]))
-    graph.nodes = [Node(name: "node", op: op, inputs: ids, outputs: [output], origins: [])]
-    // The reference computes activations by the body.
-    graph.nodes[0].body = try (op as? any DecomposableOperator)?.decomposition(graph.types(ids))
-    graph.outputs = [output]
-    return graph
-  }
-
   private func expectAgreement(
     _ graph: Graph, _ inputs: [Tensor], precision: Precision = .full, threads: Int, _ place: String
   ) throws {
@@ -84,7 +69,7 @@ import Testing
       shape, bits: bits, isSigned: isSigned, meaning, outputs: outputs, block: block, &random)
     let bias = Tensor((0..<shape[0]).map { _ in random.signedUnit() }, [shape[0]])
     let x = Tensor((0..<rows * shape[1]).map { _ in random.signedUnit() }, [rows, shape[1]])
-    let graph = try graph(
+    let graph = try oneNode(
       Linear(epilogue: Epilogue(hasBias: true, activation: pick([0, 1]) == 1 ? .relu : nil)),
       [(x.type, nil), (weight.type, weight), (bias.type, Weight(bias))])
     let place = "\(bits) bits, signed \(isSigned), \(meaning) for \(outputs) x \(block), \(rows) rows of \(shape)"
@@ -102,7 +87,7 @@ import Testing
     func isNear(_ got: Float, _ wanted: Float) -> Bool { abs(got - wanted) <= abs(wanted) / 1e5 + 0x1p-147 }
     for value in [Float.greatestFiniteMagnitude, .infinity, .nan, 0x1p-140] {
       let x = Tensor((0..<64).map { $0 == 7 ? value : 0 }, [1, 64])
-      let graph = try graph(Linear(), [(x.type, nil), (weight.type, weight)])
+      let graph = try oneNode(Linear(), [(x.type, nil), (weight.type, weight)])
       let expected = try ReferenceDevice().run(graph, [x]).outputs[0].floats
       for variant in CPUDevice.variantNames.indices {
         let actual = try CPUDevice(variant: variant).run(graph, [x]).outputs[0].floats
@@ -120,7 +105,7 @@ import Testing
         [33, 64], bits: bits, isSigned: false, meaning, outputs: meaning == .tables ? 33 : 1, block: 32, &random)
       for scalar in [ScalarType.int64, .int32] {
         let indices = Tensor(TensorType(scalar, [2, 3]), rounding: [3, -1, 0, 32, -33, 7])
-        let graph = try graph(Gather(axis: 0), [(weight.type, weight), (indices.type, nil)])
+        let graph = try oneNode(Gather(axis: 0), [(weight.type, weight), (indices.type, nil)])
         let expected = try ReferenceDevice().run(graph, [indices]).outputs[0].floats
         for variant in CPUDevice.variantNames.indices {
           #expect(try CPUDevice(variant: variant).run(graph, [indices]).outputs[0].floats == expected)
@@ -138,8 +123,8 @@ import Testing
     guard meaning != .tables || CPUDevice.variantNames.contains("avx2") else { return }
     var random = SeededGenerator(seed: 3)
     let weight = try weight([256, 1024], bits: 4, isSigned: false, meaning, outputs: 16, block: 32, &random)
-    let graph = try graph(Linear(), [(TensorType(.float32, [rows, 1024]), nil), (weight.type, weight)])
-    let picked = try self.graph(Gather(axis: 0), [(weight.type, weight), (TensorType(.int64, [2]), nil)])
+    let graph = try oneNode(Linear(), [(TensorType(.float32, [rows, 1024]), nil), (weight.type, weight)])
+    let picked = try oneNode(Gather(axis: 0), [(weight.type, weight), (TensorType(.int64, [2]), nil)])
     let device = CPUDevice()
     for graph in [graph, picked] {
       let store = MemoryPackedWeights()
@@ -156,7 +141,7 @@ import Testing
   @Test func estimatesCountTheBytesOfCodes() throws {
     var random = SeededGenerator(seed: 4)
     let weight = try weight([256, 1024], bits: 4, isSigned: false, .scales, outputs: 1, block: 32, &random)
-    let graph = try graph(Linear(), [(TensorType(.float32, [1, 1024]), nil), (weight.type, weight)])
+    let graph = try oneNode(Linear(), [(TensorType(.float32, [1, 1024]), nil), (weight.type, weight)])
     let bytes = CPUDevice().work(of: graph.nodes[0], in: graph).bytes
     #expect(bytes == Double(256 * 1024 / 2 + 4 * 256 * 32 + 4 * 1024 + 4 * 256))
   }

@@ -30,6 +30,21 @@ func oneNode(
   return (graph, [x] + inputs)
 }
 
+/// A graph of one node on constants and inputs.
+func oneNode(_ op: any Operator, _ operands: [(type: TensorType, weight: Weight?)]) throws -> Graph {
+  var graph = Graph()
+  let ids = operands.enumerated().map { index, operand in
+    graph.addValue(Value(name: "x\(index)", type: operand.type, weight: operand.weight))
+  }
+  graph.inputs = ids.filter { graph[$0].weight == nil }
+  let output = graph.addValue(Value(name: "y", type: try op.infer(graph.types(ids))[0]))
+  graph.nodes = [Node(name: "node", op: op, inputs: ids, outputs: [output], origins: [])]
+  // The reference computes activations by the body.
+  graph.nodes[0].body = try (op as? any DecomposableOperator)?.decomposition(graph.types(ids))
+  graph.outputs = [output]
+  return graph
+}
+
 /// Expects two tensors of one type whose elements differ by less than a limit.
 func expectClose(_ result: Tensor, _ expected: Tensor, within limit: Double) {
   let worst = zip(result.doubles, expected.doubles).map { abs($0 - $1) }.max() ?? .infinity

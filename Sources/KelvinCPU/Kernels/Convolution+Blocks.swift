@@ -86,7 +86,7 @@ extension Convolution {
         byteCount: line * blocks.blocks * products.words(depth)
       ) { target, weights in
         ck_pack_blocked(
-          weights[0], rows, depth, taps, lanes, isPlanar, products.type,
+          weights[0].baseAddress, rows, depth, taps, lanes, isPlanar, products.type,
           target.bindMemory(to: Float.self).baseAddress)
       }
     }
@@ -99,7 +99,7 @@ extension Convolution {
       inputs: [1], layout: "blocks-\(products.name)-\(lanes)-groups-\(groups)", byteCount: line * count
     ) { target, weights in
       ck_pack_blocked_groups(
-        weights[0], rows, depth, taps, lanes, products.type, target.bindMemory(to: Float.self).baseAddress)
+        weights[0].baseAddress, rows, depth, taps, lanes, products.type, target.bindMemory(to: Float.self).baseAddress)
     }
   }
 
@@ -138,7 +138,8 @@ extension Convolution {
     kernel.packs = [
       CPUPack(inputs: [1], layout: "lines-f32-\(lanes)", byteCount: 4 * blocks.blocks * lanes * taps) {
         target, weights in
-        ck_pack_blocked_lines(weights[0], channels, taps, lanes, target.bindMemory(to: Float.self).baseAddress)
+        ck_pack_blocked_lines(
+          weights[0].baseAddress, channels, taps, lanes, target.bindMemory(to: Float.self).baseAddress)
       }
     ]
     return kernel

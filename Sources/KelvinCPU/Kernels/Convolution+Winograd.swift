@@ -67,7 +67,8 @@ extension Convolution {
         byteCount: 4 * outBlocks * lanes * products.words(depth) * points
       ) { target, weights in
         ck_pack_winograd(
-          weights[0], rows, depth, tile, lanes, products.type, target.bindMemory(to: Float.self).baseAddress)
+          weights[0].baseAddress, rows, depth, tile, lanes, products.type, target.bindMemory(to: Float.self).baseAddress
+        )
       }
     ]
     return kernel

@@ -70,7 +70,7 @@ struct OutputPhase {
 
   /// Returns the weights `[inputs][outputs][kernel]` of the transposed convolution as `[outputs][inputs][taps]` of this
   /// phase.
-  func weights(_ source: [Float], inputs: Int, outputs: Int, kernel: [Int]) -> [Float] {
+  func weights(_ source: UnsafeBufferPointer<Float>, inputs: Int, outputs: Int, kernel: [Int]) -> [Float] {
     var result: [Float] = []
     result.reserveCapacity(inputs * outputs * tapCount)
     for output in 0..<outputs {

@@ -11,7 +11,7 @@ extension KernelTable<CPUContext, CPUKernel> {
       }
       let outer = x.shape.dimensions[..<op.axis].reduce(1, *)
       let inner = x.shape.dimensions[(op.axis + 1)...].reduce(x.scalar.innerByteCount, *)
-      return CPUKernel { operands, list in
+      var kernel = CPUKernel { operands, list in
         let arguments = ck_gather_args(
           x: operands.inputs[0], indices: operands.inputs[1], y: operands.outputs[0],
           fault: list.fault, node: UInt32(list.node), index_type: indices.scalar.innerCode, outer: outer,
@@ -19,6 +19,9 @@ extension KernelTable<CPUContext, CPUKernel> {
           inner: inner)
         list.add(ck_gather_run, arguments, items: inner == 0 ? 0 : outer * indices.count, cost: inner / 4)
       }
+      // Slices of one element are read as numbers.
+      if inner > 8 { kernel.unalignedInput = 0 }
+      return kernel
     }
   }
 }

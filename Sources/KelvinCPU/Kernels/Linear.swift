@@ -34,6 +34,8 @@ struct WeightRows {
   let rows: Range<Int>
   let depth: Int
   private let isAll: Bool
+  /// The transposition of all rows, if that is what the model has.
+  private let transposed: Tensor?
 
   /// - Parameter rows: the rows; nil for all.
   init(of input: Int, rows: Range<Int>? = nil, _ context: CPUContext) {
@@ -42,19 +44,30 @@ struct WeightRows {
     self.rows = rows ?? 0..<shape[0]
     depth = shape[1]
     isAll = self.rows == 0..<shape[0]
+    let weight = context.request.graph[context.request.node.inputs[input]].weight
+    transposed = isAll && weight?.type.scalar == .float32 ? weight?.transposedTensor : nil
   }
 
   /// Returns the rows packed as columns.
   func pack(_ products: CPUProducts) -> CPUPack {
-    let (first, count, depth) = (rows.lowerBound * depth, rows.count, depth)
     let part = isAll ? "" : "-rows-\(rows.lowerBound)-\(rows.upperBound)"
     return CPUPack(
       inputs: [input], layout: "gemm-\(products.name)-k\(ck_gemm_panel)\(part)",
-      byteCount: 4 * ck_packed_columns_count(count, depth, products.type)
-    ) { target, weights in
-      weights[0].withUnsafeBufferPointer { source in
+      byteCount: 4 * ck_packed_columns_count(rows.count, depth, products.type), content: content(products))
+  }
+
+  private func content(_ products: CPUProducts) -> CPUPack.Content {
+    guard let transposed else {
+      return .floats { target, weights in
         ck_pack_columns(
-          source.baseAddress.map { $0 + first }, count, depth, depth, 1, products.type,
+          weights[0].baseAddress.map { $0 + rows.lowerBound * depth }, rows.count, depth, depth, 1, products.type,
+          target.bindMemory(to: Float.self).baseAddress)
+      }
+    }
+    return .encoded { target in
+      transposed.bytes.aligned(to: Float.self).withUnsafeBytes { source in
+        ck_pack_columns(
+          source.bindMemory(to: Float.self).baseAddress, rows.count, depth, 1, rows.count, products.type,
           target.bindMemory(to: Float.self).baseAddress)
       }
     }

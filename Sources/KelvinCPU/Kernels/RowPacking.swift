@@ -27,12 +27,10 @@ struct RowPacking {
   /// Returns the packed layout of constant rows.
   func pack(_ layout: String) -> CPUPack {
     CPUPack(inputs: [1], layout: layout, byteCount: byteCount) { target, weights in
-      weights[0].withUnsafeBufferPointer { source in
-        var arguments = arguments
-        arguments.x = source.baseAddress
-        arguments.y = target.bindMemory(to: Float.self).baseAddress
-        run?(&arguments, 0, panels, nil)
-      }
+      var arguments = arguments
+      arguments.x = weights[0].baseAddress
+      arguments.y = target.bindMemory(to: Float.self).baseAddress
+      run?(&arguments, 0, panels, nil)
     }
   }
 
