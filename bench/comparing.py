@@ -45,22 +45,22 @@ def interleaved(turns, rounds):
     return list(zip(*kept, *disturbed[:missing])), missing
 
 
-def crowded(turn):
+def crowded(turn, others):
     """The turn with the processors shared."""
     def shared():
-        with crowd.Crowd():
+        with crowd.Crowd(others):
             return turn()
     return shared
 
 
-def compare(comparison, rounds, iterations, seconds, is_crowded=False):
-    """Runs the contenders in turn and condenses their rounds; crowded, each has a round by itself and one in a
-    crowd."""
+def compare(comparison, rounds, iterations, seconds, others=0):
+    """Runs the contenders in turn and condenses their rounds; each also has a round beside `others` processes that
+    only compute, if there are any."""
     contenders = [comparison["kelvin"], *comparison["peers"]]
     reference = comparison["reference"].outputs()
     agreement = [difference(c.outputs(), reference) if c.competes else None for c in contenders]
     turns = [lambda contender=contender: contender.round(iterations, seconds) for contender in contenders]
-    results, missing = interleaved(turns + [crowded(turn) for turn in turns] if is_crowded else turns, rounds)
+    results, missing = interleaved(turns + [crowded(turn, others) for turn in turns] if others else turns, rounds)
     alone, results = results[:len(contenders)], results[-len(contenders):]
     peers = [which for which, contender in enumerate(contenders) if which > 0 and contender.competes]
     best = min(peers, key=lambda which: statistics.median(m["p50"] for m in results[which]))
@@ -73,7 +73,7 @@ def compare(comparison, rounds, iterations, seconds, is_crowded=False):
         about = {key: measured[0][key] for key in ("version", "driver", "leftToCPU") if key in measured[0]}
         entry["contenders"].append({"name": contender.name, **about, **medians, "againstONNXRuntime": agrees,
                                     "rounds": [m["p50"] for m in measured]})
-        if is_crowded:
+        if others:
             entry["contenders"][-1] |= {
                 "alone": statistics.median(m["p50"] for m in quietly), "roundsAlone": [m["p50"] for m in quietly],
                 "slowdown": summary([m["p50"] / q["p50"] for m, q in zip(measured, quietly)])}

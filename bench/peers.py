@@ -2,7 +2,7 @@
 README.md describes the measurements.
 
 Usage: peers.py [--kelvin PATH] [--rounds N] [--iterations N] [--seconds N] [--only cpu|vulkan|opencl] [--models NAME,…]
-                [--batch N] [--size PIXELS] [--device ID] [--tune] [--isa avx2 | --crowded | --sessions] [--name NAME]
+                [--batch N] [--size PIXELS] [--device ID] [--tune] [--isa avx2 | --crowded [N] | --sessions] [--name NAME]
 """
 
 import argparse
@@ -13,6 +13,7 @@ import sys
 from datetime import date
 
 import comparing
+import crowd
 import isa
 import ncnn_model
 import quiet
@@ -96,7 +97,7 @@ def on_the_cpu(arguments, case, path, threads):
         peers.append(peer("plain work", "work", competes=False))
     kelvin = Kelvin(arguments.kelvin, path, inputs, "cpu", threads, "full", threads, kelvin_limit)
     title = f"{case.title}, CPU, {threads} thread{'s' if threads > 1 else ''}"
-    title += f", {arguments.isa}" if arguments.isa else ", crowded" if arguments.crowded else ""
+    title += f", {arguments.isa}" if arguments.isa else f", beside {arguments.crowded}" if arguments.crowded else ""
     bar = CROWD_BAR if arguments.crowded else INTEGER_BARS.get(case.name, INTEGER_BAR) if case.isQuantized else CPU_BAR
     # ONNX Runtime computes some layers of quantized models in float32.
     return {"title": title, "kelvin": kelvin, "peers": peers, "bar": bar, "reference": reference,
@@ -164,7 +165,8 @@ def parse():
     parser.add_argument("--size", type=int, default=SIZE, help="pixels along an image's side")
     modes = parser.add_mutually_exclusive_group()
     modes.add_argument("--isa", choices=sorted(isa.KELVIN), help="vectors no wider than these; without ONNX Runtime")
-    modes.add_argument("--crowded", action="store_true", help="beside two processes that do nothing but compute")
+    modes.add_argument("--crowded", type=int, nargs="?", const=crowd.COUNT, default=0, metavar="N",
+                       help=f"beside N processes that do nothing but compute, {crowd.COUNT} unless given")
     modes.add_argument("--sessions", action="store_true", help="Kelvin's rate with two sessions against one")
     parser.add_argument("--name", default="peers", help="results/NAME.json and results/NAME.md are written")
     arguments = parser.parse_args()
