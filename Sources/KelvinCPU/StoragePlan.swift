@@ -62,9 +62,8 @@ struct StoragePlan {
     for (index, slot) in program.outputs.enumerated() {
       let root = roots[slot]
       use(slot, at: lastMoment...lastMoment)
-      let isProduced = !inputs.contains(root) && places[root] == .none
       let type = graph[graph.outputs[index]].type
-      if isProduced, type.scalar != .float16, program.slots[root].byteCount == type.innerByteCount {
+      if places[root] == .none, type.scalar != .float16, program.slots[root].byteCount == type.innerByteCount {
         places[root] = .output(index)
       }
     }

@@ -69,6 +69,29 @@ struct SlotAnchorTests {
     #expect(try CPUDevice().run(graph, [input]).outputs.map(\.floats) == expected.map(\.floats))
   }
 
+  @Test("a float16 input that leaves as float32 is converted in the caller's memory, where other steps read it")
+  func leavingInput() throws {
+    for others in [false, true] {
+      var test = self
+      let input = Tensor.random(.float16, [2, 24], -1...1, &test.random)
+      let x = try test.builder.input("x", input.type)
+      let wide = try test.add(Cast(.float32), [x])
+      test.builder.output(wide)
+      if others {
+        test.builder.output(try test.add(Unary(.relu), [wide]))
+        test.builder.output(try test.add(Unary(.relu), [x]))
+      }
+      let graph = try test.builder.finish()
+      let expected = try ReferenceDevice().run(graph, [input]).outputs
+      #expect(try CPUDevice().run(graph, [input]).outputs.map(\.doubles) == expected.map(\.doubles))
+      guard !others else { continue }
+      let segment = Segment(
+        graph: graph, precision: .full, threads: 1, isDeterministic: true, weights: MemoryPackedWeights(),
+        blobs: NoBlobCache())
+      #expect(try CPUDevice().compile(segment).scratchByteCount == 0)
+    }
+  }
+
   @Test(
     "random graphs of concatenations and slices match the reference",
     arguments: 1...60 as ClosedRange<UInt64>)
