@@ -9,33 +9,11 @@
  * a matrix product. Rounded operands are less exact than any of their sums, so their sums are not split. */
 enum { blocked_longest_sum = 512 };
 
-CK_INLINE void blocked_compute(blocked_tile_function compute, const blocked_tile *t, size_t vectors) {
-  size_t terms = t->tap_count * t->group_words, chunk = blocked_longest_sum / terms ? blocked_longest_sum / terms : 1;
-  if (numbers_per_unit > 1 || t->groups <= chunk) {
-    compute(t);
-    return;
-  }
-  blocked_tile part = *t;
-  for (size_t group = 0; group < t->groups; group += chunk) {
-    bool is_last = t->groups - group <= chunk;
-    part.x = t->x + group * t->plane;
-    part.weights = t->weights + group * terms * vectors * CK_LANES;
-    part.groups = is_last ? t->groups - group : chunk;
-    part.last_words = is_last ? t->last_words : t->group_words;
-    part.bias = group ? NULL : t->bias;
-    part.residual = group ? t->y : t->residual;
-    part.lower = is_last ? t->lower : -INFINITY;
-    part.upper = is_last ? t->upper : INFINITY;
-    part.map = is_last ? t->map : NULL;
-    compute(&part);
-  }
-}
-
 /* Computes `count` rows of `width` pixels that follow each other in the result, from `y` on, of one output block or
- * two. */
+ * two. `added` is added to the results, unless it is null. */
 CK_INLINE void blocked_rows(
   const ck_blocked_convolution_args *c, blocked_tile *t, const float *x, size_t x_row, size_t count, size_t width,
-  size_t y, size_t step, size_t vectors) {
+  size_t y, size_t step, size_t vectors, const float *added) {
   size_t source = c->is_planar;
   bool pairs = 2 * width <= blocked_pixels;
   size_t pieces = (width + blocked_pixels - 1) / blocked_pixels, size = (width + pieces - 1) / pieces;
@@ -48,13 +26,36 @@ CK_INLINE void blocked_rows(
       size_t at = y + row * c->y_row + column * c->y_pixel;
       t->x = x + row * x_row + column * step;
       t->y = c->y + at;
-      t->residual = c->epilogue.residual ? c->epilogue.residual + at : NULL;
-      blocked_compute(blocked_tiles[runs - 1][pixels - 1][source][vectors - 1], t, vectors);
+      t->residual = added ? added + at : NULL;
+      blocked_tiles[runs - 1][pixels - 1][source][vectors - 1](t);
       if (c->group_width && blocked_is_odd(t, runs, pixels))
         CK_NAME(ck_f32_blocked_apart)(t, runs, pixels, c->group_width);
     }
     row += runs;
   }
+}
+
+/* Computes the rows by partial sums of all pixels, so that the weights of a part stay in the cache. */
+CK_INLINE void blocked_sums(
+  const ck_blocked_convolution_args *c, blocked_tile *t, const float *x, size_t x_row, size_t count, size_t width,
+  size_t y, size_t step, size_t vectors) {
+  size_t terms = t->tap_count * t->group_words, chunk = blocked_longest_sum / terms ? blocked_longest_sum / terms : 1;
+  if (numbers_per_unit > 1) chunk = t->groups;
+  size_t group = 0;
+  do {
+    bool is_last = t->groups - group <= chunk;
+    blocked_tile part = *t;
+    part.weights = t->weights + group * terms * vectors * CK_LANES;
+    part.groups = is_last ? t->groups - group : chunk;
+    part.last_words = is_last ? t->last_words : t->group_words;
+    part.bias = group ? NULL : t->bias;
+    part.lower = is_last ? t->lower : -INFINITY;
+    part.upper = is_last ? t->upper : INFINITY;
+    part.map = is_last ? t->map : NULL;
+    const float *added = group ? c->y : c->epilogue.residual;
+    blocked_rows(c, &part, x + group * t->plane, x_row, count, width, y, step, vectors, added);
+    group += chunk;
+  } while (group < t->groups);
 }
 
 static void CK_NAME(ck_f32_blocked_convolution)(const void *args, size_t begin, size_t end, void *scratch) {
@@ -107,7 +108,7 @@ static void CK_NAME(ck_f32_blocked_convolution)(const void *args, size_t begin, 
       t.bias = c->epilogue.row_bias ? c->epilogue.row_bias + block * CK_LANES : NULL;
       t.bias_count = c->out_channels - block * CK_LANES;
       size_t y = (image * out_blocks + block) * t.y_block + start;
-      blocked_rows(c, &t, x + first_group * t.plane, x_row, rows, width, y, s.words, vectors);
+      blocked_sums(c, &t, x + first_group * t.plane, x_row, rows, width, y, s.words, vectors);
       block += vectors;
     }
   }
