@@ -17,19 +17,22 @@ CK_INLINE float layer_mean(const float *x, size_t length) {
 
 /* The mean of the squares of x - mean, less the square of the mean's own error; corrects `mean` by that error. */
 CK_INLINE float layer_variance(const float *x, size_t length, float *mean) {
-  vf squares = vset(0), errors = vset(0), m = vset(*mean);
+  vf squares[2] = {vset(0), vset(0)}, errors[2] = {vset(0), vset(0)}, m = vset(*mean);
   size_t i = 0;
-  for (; i + CK_LANES <= length; i += CK_LANES) {
-    vf d = vload(x + i) - m;
-    squares = vmuladd(d, d, squares);
-    errors += d;
+  for (; i + 2 * CK_LANES <= length; i += 2 * CK_LANES)
+#pragma clang loop unroll(full)
+    for (size_t way = 0; way < 2; way++) {
+      vf d = vload(x + i + way * CK_LANES) - m;
+      squares[way] = vmuladd(d, d, squares[way]);
+      errors[way] += d;
+    }
+  for (size_t n; i < length; i += n) {
+    n = length - i < CK_LANES ? length - i : CK_LANES;
+    vf d = vfirst(vload_part(x + i, n) - m, n, vset(0));
+    squares[0] = vmuladd(d, d, squares[0]);
+    errors[0] += d;
   }
-  float square = vsum(squares), error = vsum(errors);
-  for (; i < length; i++) {
-    float d = x[i] - *mean;
-    square += d * d;
-    error += d;
-  }
+  float square = vsum(squares[0] + squares[1]), error = vsum(errors[0] + errors[1]);
   error /= (float)length;
   *mean += error;
   float variance = square / (float)length - error * error;

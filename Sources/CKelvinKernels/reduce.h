@@ -42,13 +42,10 @@ CK_INLINE vf reduce_finish(const size_t function, vf sum, vf shift, size_t lengt
   }
 }
 
-CK_INLINE float reduce_lanes(const size_t function, vf x, size_t n) {
-  float lanes[CK_LANES];
-  vstore(lanes, x);
-  float result = lanes[0];
-  for (size_t lane = 1; lane < n; lane++)
-    result = reduce_combine(function, vset(result), vset(lanes[lane]))[0];
-  return result;
+CK_INLINE float reduce_lanes(const size_t function, vf x) {
+#pragma clang loop unroll(full)
+  for (size_t bit = lane_bits; bit-- > 0;) x = reduce_combine(function, x, vother(x, bit));
+  return x[0];
 }
 
 CK_INLINE vf reduce_finite(vf x) { return vselect(vabs(x) == vset(INFINITY), vset(0), x); }
@@ -66,14 +63,13 @@ CK_INLINE float reduce_row(const size_t function, const float *x, size_t count, 
         reduce_combine(function, sums[way], reduce_term(function, vload(x + i + way * CK_LANES), offset));
   for (; i + CK_LANES <= count; i += CK_LANES)
     sums[0] = reduce_combine(function, sums[0], reduce_term(function, vload(x + i), offset));
+  if (i < count) {
+    vf term = reduce_term(function, vload_part(x + i, count - i), offset);
+    sums[1] = reduce_combine(function, sums[1], vfirst(term, count - i, vset(reduce_identity(function))));
+  }
   vf sum = reduce_combine(
     function, reduce_combine(function, sums[0], sums[1]), reduce_combine(function, sums[2], sums[3]));
-  float result = reduce_lanes(function, sum, CK_LANES);
-  if (i < count) {
-    float rest = reduce_lanes(function, reduce_term(function, vload_part(x + i, count - i), offset), count - i);
-    result = reduce_combine(function, vset(result), vset(rest))[0];
-  }
-  return result;
+  return reduce_lanes(function, sum);
 }
 
 /* Reduces each of `n` neighbouring columns. */

@@ -159,6 +159,31 @@ CK_INLINE vf vreciprocal(vf x) {
 CK_INLINE vf veven(vf a, vf b) { return __builtin_shufflevector(a, b, CK_EVEN); }
 CK_INLINE vf vodd(vf a, vf b) { return __builtin_shufflevector(a, b, CK_ODD); }
 
+/* Lane i ^ 2^bit of x in each lane i. */
+#if CK_LANES == 16
+enum { lane_bits = 4 };
+#define CK_OTHERS(w) \
+  0 ^ w, 1 ^ w, 2 ^ w, 3 ^ w, 4 ^ w, 5 ^ w, 6 ^ w, 7 ^ w, 8 ^ w, 9 ^ w, 10 ^ w, 11 ^ w, 12 ^ w, 13 ^ w, 14 ^ w, 15 ^ w
+#elif CK_LANES == 8
+enum { lane_bits = 3 };
+#define CK_OTHERS(w) 0 ^ w, 1 ^ w, 2 ^ w, 3 ^ w, 4 ^ w, 5 ^ w, 6 ^ w, 7 ^ w
+#else
+enum { lane_bits = 2 };
+#define CK_OTHERS(w) 0 ^ w, 1 ^ w, 2 ^ w, 3 ^ w
+#endif
+CK_INLINE vf vother(vf x, const size_t bit) {
+  switch (bit) {
+#if CK_LANES == 16
+    case 3: return __builtin_shufflevector(x, x, CK_OTHERS(8));
+#endif
+#if CK_LANES >= 8
+    case 2: return __builtin_shufflevector(x, x, CK_OTHERS(4));
+#endif
+    case 1: return __builtin_shufflevector(x, x, CK_OTHERS(2));
+    default: return __builtin_shufflevector(x, x, CK_OTHERS(1));
+  }
+}
+
 /* Element `i` of `p` in every lane. NEON multiplies by a lane of a vector, so four elements are loaded at a time;
  * `p` must be readable up to the next multiple of four. */
 CK_INLINE vf vspread(const float *p, size_t i) {
@@ -171,9 +196,15 @@ CK_INLINE vf vspread(const float *p, size_t i) {
 }
 
 CK_INLINE float vsum(vf x) {
-  float partial[CK_LANES];
-  vstore(partial, x);
-  for (size_t width = CK_LANES / 2; width > 0; width /= 2)
-    for (size_t lane = 0; lane < width; lane++) partial[lane] += partial[lane + width];
-  return partial[0];
+#pragma clang loop unroll(full)
+  for (size_t bit = lane_bits; bit-- > 0;) x += vother(x, bit);
+  return x[0];
+}
+
+/* The first `n` lanes of x, and the others of y. */
+CK_INLINE vf vfirst(vf x, size_t n, vf y) {
+  vi lane;
+#pragma clang loop unroll(full)
+  for (int32_t i = 0; i < CK_LANES; i++) lane[i] = i;
+  return vselect(lane < (int32_t)n, x, y);
 }

@@ -7,7 +7,6 @@
 CK_INLINE float softmax_terms(const float *x, float *y, size_t count) {
   vf shift = vset(reduce_row(ck_reduce_maximum, x, count, 0));
   vf sums = vset(0);
-  float rest = 0;
   size_t i = 0;
   for (; i + CK_LANES <= count; i += CK_LANES) {
     vf term = vexp(vload(x + i) - shift);
@@ -17,9 +16,9 @@ CK_INLINE float softmax_terms(const float *x, float *y, size_t count) {
   if (i < count) {
     vf term = vexp(vload_part(x + i, count - i) - shift);
     vstore_part(y + i, term, count - i);
-    rest = reduce_lanes(ck_reduce_sum, term, count - i);
+    sums += vfirst(term, count - i, vset(0));
   }
-  return vsum(sums) + rest;
+  return vsum(sums);
 }
 
 CK_INLINE void softmax_row(const float *x, float *y, size_t count) {
