@@ -49,6 +49,20 @@ extension ck_window {
   var outputCount: Int { slices.out * out_height * out_width }
   /// The number of elements of a channel that windows read.
   var inputCount: Int { slices.size * height * width }
+
+  /// The same window of the same memory. If rows have one element, they become the columns of one row, because kernels
+  /// compute neighboring columns together.
+  var alongColumns: ck_window {
+    guard width == 1, out_width == 1, kernel_width == 1, before_x == 0 else { return self }
+    var turned = self
+    swap(&turned.height, &turned.width)
+    swap(&turned.out_height, &turned.out_width)
+    swap(&turned.kernel_height, &turned.kernel_width)
+    swap(&turned.stride_y, &turned.stride_x)
+    swap(&turned.dilation_y, &turned.dilation_x)
+    swap(&turned.before_y, &turned.before_x)
+    return turned
+  }
 }
 
 extension ck_window_axis {

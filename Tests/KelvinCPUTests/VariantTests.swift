@@ -241,6 +241,26 @@ import Testing
       ], threads: 2, "seed \(seed)")
   }
 
+  /// A window along rows of one element, with sums of more products than are added at once.
+  @Test(arguments: Tier.seeds(6, of: 30))
+  func convolutionsOfColumnsMatchTheReference(seed: Int) throws {
+    var random = SeededGenerator(seed: 7000 + UInt64(seed))
+    func pick(_ values: [Int]) -> Int { values.randomElement(using: &random) ?? 1 }
+    let (taps, channels) = (pick([1, 3, 8, 64]), pick([2, 3, 16, 40]))
+    let isDepthwise = seed % 3 == 0
+    let outputs = isDepthwise ? channels * pick([1, 2]) : pick([5, 32, 70])
+    let window = Window(
+      kernel: [taps, 1], strides: [pick([1, 1, 2, 4]), pick([1, 2])], before: [pick([0, taps / 2]), 0],
+      after: [pick([0, taps / 2]), 0])
+    try check(
+      Convolution(window: window, groups: isDepthwise ? channels : 1, epilogue: .bias),
+      .random(.float32, [2, channels, taps + pick(Self.sizes), 1], -1...1, &random),
+      weights: [
+        .random(.float32, [outputs, isDepthwise ? 1 : channels, taps, 1], -0.3...0.3, &random),
+        .random(.float32, [outputs], -1...1, &random),
+      ], threads: pick([1, 3]), "seed \(seed)")
+  }
+
   @Test(arguments: Tier.seeds(10, of: 40))
   func matrixProductsMatchTheReference(seed: Int) throws {
     var random = SeededGenerator(seed: 2000 + UInt64(seed))

@@ -6,12 +6,17 @@ extension KernelTable<CPUContext, CPUKernel> {
   mutating func addConvolution() {
     addOffers(Convolution.self) { (op, context) throws(DeviceError) in
       try context.requireArithmetic()
-      let window = try context.window(op.window, input: context.inputs[0].shape, output: context.outputs[0].shape)
+      let (x, y) = (context.inputs[0].shape, context.outputs[0].shape)
+      var window = try context.window(op.window, input: x, output: y)
+      if x[1] * window.inputCount <= longestRow { window = window.alongColumns }
       if context.inputs[1].shape[1] == 1, op.groups > 1 { return try depthwiseOffers(op, context, window) }
       return try convolutionOffers(op, context, window)
     }
   }
 }
+
+/// The most elements of an image whose rows of one element are computed as one row. A band has no less than a row.
+private let longestRow = 1 << 20
 
 private func convolutionOffers(
   _ op: Convolution, _ context: CPUContext, _ window: ck_window
