@@ -60,10 +60,11 @@ CK_INLINE void blocked_window_tile(
 }
 
 /* The same for a depthwise convolution with a stride of 1 and `kernel` neighbouring taps, `row` floats from one row
- * of taps to the next. It reads each element once. */
+ * of taps to the next. It reads each element once, and only the columns whose bit of `inside` is set. */
 CK_INLINE void blocked_line_tile(
   const ck_blocked_window_args *p, const float *x, size_t row, const float *w, float *y, const float *residual,
-  size_t pitch, vf bias, const size_t pixels, const size_t kernel, ptrdiff_t row_first, ptrdiff_t row_last) {
+  size_t pitch, vf bias, const size_t pixels, const size_t kernel, ptrdiff_t row_first, ptrdiff_t row_last,
+  uint32_t inside) {
   vf sums[blocked_window_pixels];
 #pragma clang loop unroll(full)
   for (size_t i = 0; i < pixels; i++) sums[i] = bias;
@@ -74,6 +75,7 @@ CK_INLINE void blocked_line_tile(
     for (size_t kx = 0; kx < kernel; kx++) taps[kx] = vload(w + (ky * (ptrdiff_t)kernel + (ptrdiff_t)kx) * CK_LANES);
 #pragma clang loop unroll(full)
     for (size_t j = 0; j < pixels + kernel - 1; j++) {
+      if (!(inside >> j & 1)) continue;
       vf value = vload(line + j * CK_LANES);
 #pragma clang loop unroll(full)
       for (size_t kx = 0; kx < kernel; kx++)
@@ -88,33 +90,65 @@ CK_INLINE void blocked_line_tile(
   }
 }
 
+/* The numbers from `first` up to `end` as bits. */
+CK_INLINE uint32_t blocked_bits(ptrdiff_t first, ptrdiff_t end) {
+  first = blocked_most(first, 0);
+  end = blocked_least(end, 31);
+  return end <= first ? 0 : (1u << end) - (1u << first);
+}
+
+/* A row of outputs in tiles of nearly equal width. */
 #define CK_BLOCKED_LINE(kernel)                                                                                    \
   static void CK_NAME(ck_f32_blocked_line_##kernel)(                                                               \
     const ck_blocked_window_args *p, const float *x, size_t row, const float *w, float *y, const float *residual,  \
-    size_t pitch, vf bias, size_t count, ptrdiff_t row_first, ptrdiff_t row_last) {                                \
-    size_t i = 0;                                                                                                  \
-    for (size_t left = count; left > 0; left = count - i) {                                                        \
-      size_t pixels = left >= 8 ? 8 : left == 7 ? 7 : left >= 4 ? 4 : left >= 2 ? 2 : 1;                            \
-      CK_BLOCKED_LINE_CASE(8, kernel)                                                                              \
-      CK_BLOCKED_LINE_CASE(7, kernel)                                                                              \
-      CK_BLOCKED_LINE_CASE(4, kernel)                                                                              \
-      CK_BLOCKED_LINE_CASE(2, kernel)                                                                              \
-      CK_BLOCKED_LINE_CASE(1, kernel)                                                                              \
+    size_t pitch, vf bias, size_t count, const blocked_axis *columns, ptrdiff_t row_first, ptrdiff_t row_last) {   \
+    size_t tiles = (count + blocked_window_pixels - 1) / blocked_window_pixels;                                    \
+    for (size_t i = 0; i < count; tiles--) {                                                                       \
+      size_t pixels = (count - i + tiles - 1) / tiles;                                                             \
+      ptrdiff_t before = columns->before - (ptrdiff_t)i;                                                           \
+      uint32_t inside = blocked_bits(before, before + columns->size);                                              \
+      switch (pixels) {                                                                                            \
+        CK_BLOCKED_LINE_CASE(8, kernel)                                                                            \
+        CK_BLOCKED_LINE_CASE(7, kernel)                                                                            \
+        CK_BLOCKED_LINE_CASE(6, kernel)                                                                            \
+        CK_BLOCKED_LINE_CASE(5, kernel)                                                                            \
+        CK_BLOCKED_LINE_CASE(4, kernel)                                                                            \
+        CK_BLOCKED_LINE_CASE(3, kernel)                                                                            \
+        CK_BLOCKED_LINE_CASE(2, kernel)                                                                            \
+        CK_BLOCKED_LINE_CASE(1, kernel)                                                                            \
+      }                                                                                                            \
       i += pixels;                                                                                                 \
     }                                                                                                              \
   }
 #define CK_BLOCKED_LINE_CASE(n, kernel)                                                                           \
-  if (pixels == n)                                                                                                \
+  case n:                                                                                                         \
     blocked_line_tile(                                                                                            \
       p, x + i * CK_LANES, row, w, y + i * pitch, residual ? residual + i * pitch : NULL, pitch, bias, n, kernel, \
-      row_first, row_last);
+      row_first, row_last, inside);                                                                               \
+    break;
 CK_BLOCKED_LINE(3)
 CK_BLOCKED_LINE(5)
 CK_BLOCKED_LINE(7)
 
+/* The input of a block: pixels are `pitch` floats apart. If `spreads`, lane i of the block is lane lanes[i] of it. */
+typedef struct {
+  const float *x;
+  size_t pitch;
+  bool spreads;
+  vi lanes;
+} blocked_plane;
+
+CK_INLINE void blocked_copy_line(const blocked_plane *plane, ptrdiff_t first, ptrdiff_t count, float *to) {
+  const float *from = plane->x + first * (ptrdiff_t)plane->pitch;
+  for (ptrdiff_t i = 0; i < count; i++) {
+    vf value = vload(from + i * (ptrdiff_t)plane->pitch);
+    vstore(to + i * CK_LANES, plane->spreads ? vpermute(value, plane->lanes) : value);
+  }
+}
+
 /* Copies the rows that a band reads, padded with zeros; returns the window for the copy. */
 static ck_window blocked_padded(
-  const ck_window *w, const float *plane, size_t pitch, size_t first, size_t count, float *to) {
+  const ck_window *w, const blocked_plane *plane, size_t first, size_t count, float *to) {
   ck_window padded = *w;
   blocked_padding size = blocked_padding_of(w, count);
   padded.height = size.rows;
@@ -126,13 +160,26 @@ static ck_window blocked_padded(
   for (size_t row = 0; row < size.rows; row++, to += size.row * CK_LANES) {
     ptrdiff_t y = (ptrdiff_t)(first * w->stride_y + row) - (ptrdiff_t)w->before_y, x = -(ptrdiff_t)w->before_x;
     window_span inside = window_inside(&whole, y, x, (ptrdiff_t)size.row);
-    const float *from = plane + (y * (ptrdiff_t)w->width + x) * (ptrdiff_t)pitch;
     memset(to, 0, (size_t)inside.before * CK_LANES * sizeof(float));
-    for (ptrdiff_t i = inside.before; i < inside.end; i++)
-      vstore(to + i * CK_LANES, vload(from + i * (ptrdiff_t)pitch));
+    blocked_copy_line(
+      plane, y * (ptrdiff_t)w->width + x + inside.before, inside.end - inside.before, to + inside.before * CK_LANES);
     memset(to + inside.end * CK_LANES, 0, (size_t)((ptrdiff_t)size.row - inside.end) * CK_LANES * sizeof(float));
   }
   return padded;
+}
+
+/* The same without padding. */
+static ck_window blocked_cut(const ck_window *w, const blocked_plane *plane, size_t first, size_t count, float *to) {
+  blocked_padding size = blocked_padding_of(w, count);
+  ptrdiff_t top = (ptrdiff_t)(first * w->stride_y) - (ptrdiff_t)w->before_y, begin = blocked_most(top, 0);
+  ptrdiff_t end = blocked_least(top + (ptrdiff_t)size.rows, (ptrdiff_t)w->height);
+  ck_window cut = *w;
+  cut.width = (size_t)blocked_most(0, blocked_least((ptrdiff_t)w->width, (ptrdiff_t)(size.row - w->before_x)));
+  cut.height = (size_t)blocked_most(0, end - begin);
+  cut.before_y = (size_t)(begin - top);
+  for (ptrdiff_t y = begin; y < end; y++, to += cut.width * CK_LANES)
+    blocked_copy_line(plane, y * (ptrdiff_t)w->width, (ptrdiff_t)cut.width, to);
+  return cut;
 }
 
 CK_INLINE void blocked_window_run(
@@ -142,16 +189,25 @@ CK_INLINE void blocked_window_run(
   size_t blocks = (p->channels + CK_LANES - 1) / CK_LANES, height = p->window.out_height;
   size_t bands = (height + p->band - 1) / p->band, area = p->window.height * p->window.width;
   bool copies = function == blocked_depthwise && p->copies;
-  size_t pitch = p->is_rows ? p->channels : CK_LANES;
+  bool is_line = function == blocked_depthwise && fixed_stride == 1 && p->window.dilation_x == 1 &&
+    (p->window.kernel_width == 3 || p->window.kernel_width == 5 || p->window.kernel_width == 7);
+  size_t pitch = p->is_rows ? p->channels : CK_LANES, multiplier = p->multiplier > 1 ? p->multiplier : 1;
+  size_t in_blocks = (p->channels / multiplier + CK_LANES - 1) / CK_LANES;
   for (size_t item = begin; item < end; item++) {
     size_t plane = item / bands, block = plane % blocks, first_row = item % bands * p->band;
     size_t last_row = first_row + p->band < height ? first_row + p->band : height;
-    size_t start = p->is_rows ? plane / blocks * area * pitch + block * CK_LANES : plane * area * CK_LANES;
+    size_t start = p->is_rows ? plane / blocks * area * pitch + block * CK_LANES
+                              : (plane / blocks * in_blocks + block / multiplier) * area * CK_LANES;
     const float *x = p->x + start;
-    ck_window window =
-      copies ? blocked_padded(&p->window, x, pitch, first_row, last_row - first_row, scratch) : p->window;
+    ck_window window = p->window;
+    if (copies) {
+      blocked_plane source = {.x = x, .pitch = pitch, .spreads = multiplier > 1};
+      for (size_t lane = 0; source.spreads && lane < CK_LANES; lane++)
+        source.lanes[lane] = (int32_t)((block * CK_LANES + lane) / multiplier % CK_LANES);
+      window = (is_line ? blocked_cut : blocked_padded)(&p->window, &source, first_row, last_row - first_row, scratch);
+      x = scratch;
+    }
     const ck_window *w = &window;
-    if (copies) x = scratch;
     blocked_axis rows = {
       (ptrdiff_t)w->height, (ptrdiff_t)w->kernel_height, (ptrdiff_t)w->stride_y, (ptrdiff_t)w->dilation_y,
       (ptrdiff_t)w->before_y};
@@ -161,8 +217,6 @@ CK_INLINE void blocked_window_run(
     ptrdiff_t inner = blocked_least(width, (columns.before + stride - 1) / stride);
     ptrdiff_t outer = columns.size + columns.before - reach;
     outer = blocked_most(inner, outer <= 0 ? 0 : blocked_least(width, (outer + stride - 1) / stride));
-    bool is_line = function == blocked_depthwise && fixed_stride == 1 && columns.dilation == 1 &&
-      (columns.kernel == 3 || columns.kernel == 5 || columns.kernel == 7);
     const float *weights =
       function == blocked_depthwise ? p->weights + block * w->kernel_height * w->kernel_width * CK_LANES : NULL;
     vf bias = vset(0);
@@ -184,23 +238,22 @@ CK_INLINE void blocked_window_run(
     residual ? residual + (size_t)(column)*pitch : NULL, pitch, bias, pixels, stride, row_first, row_last, first, last,      \
     vset(function == blocked_average ? p->row_counts[row] * p->column_counts[column] : 1))
       ptrdiff_t column = 0;
+      if (is_line) {
+        (columns.kernel == 3       ? CK_NAME(ck_f32_blocked_line_3)
+           : columns.kernel == 5 ? CK_NAME(ck_f32_blocked_line_5)
+                                 : CK_NAME(ck_f32_blocked_line_7))(
+          p, line - columns.before * CK_LANES, w->dilation_y * w->width * CK_LANES, weights, y, residual, pitch, bias,
+          w->out_width, &columns, row_first, row_last);
+        column = width;
+      }
       for (; column < inner; column++) {
         ptrdiff_t start = column * stride - columns.before;
         CK_BLOCKED_WINDOW_TILE(1, column, blocked_first_tap(&columns, start), blocked_last_tap(&columns, start));
       }
-      if (is_line) {
-        const float *from = line + (column - columns.before) * CK_LANES;
-        const float *added = residual ? residual + (size_t)column * pitch : NULL;
-        (columns.kernel == 3       ? CK_NAME(ck_f32_blocked_line_3)
-           : columns.kernel == 5 ? CK_NAME(ck_f32_blocked_line_5)
-                                 : CK_NAME(ck_f32_blocked_line_7))(
-          p, from, w->dilation_y * w->width * CK_LANES, weights, y + (size_t)column * pitch, added, pitch, bias,
-          (size_t)(outer - column), row_first, row_last);
-        column = outer;
-      }
       for (; column + blocked_window_pixels <= outer; column += blocked_window_pixels)
         CK_BLOCKED_WINDOW_TILE(blocked_window_pixels, column, 0, columns.kernel);
       for (; column + 4 <= outer; column += 4) CK_BLOCKED_WINDOW_TILE(4, column, 0, columns.kernel);
+      for (; column + 2 <= outer; column += 2) CK_BLOCKED_WINDOW_TILE(2, column, 0, columns.kernel);
       for (; column < width; column++) {
         ptrdiff_t start = column * stride - columns.before;
         CK_BLOCKED_WINDOW_TILE(1, column, blocked_first_tap(&columns, start), blocked_last_tap(&columns, start));

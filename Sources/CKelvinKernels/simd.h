@@ -145,6 +145,19 @@ CK_INLINE vf vreciprocal(vf x) {
 #endif
 }
 
+/* Lane lanes[i] of x in each lane i. */
+CK_INLINE vf vpermute(vf x, vi lanes) {
+#if CK_LANES == 16
+  return (vf)_mm512_permutexvar_ps((__m512i)lanes, (__m512)x);
+#elif CK_LANES == 8
+  return (vf)_mm256_permutevar8x32_ps((__m256)x, (__m256i)lanes);
+#else
+  vf r;
+  for (size_t lane = 0; lane < CK_LANES; lane++) r[lane] = x[lanes[lane]];
+  return r;
+#endif
+}
+
 /* The even-numbered lanes of the 2 * CK_LANES elements in `a` and `b`, then the odd-numbered ones. */
 #if CK_LANES == 16
 #define CK_EVEN 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30

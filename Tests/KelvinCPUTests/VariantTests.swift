@@ -230,7 +230,7 @@ import Testing
       kernel: [side, side], strides: [stride, stride], before: [pick([0, side / 2]), pick([0, side / 2, side - 1])],
       after: [pick([0, side / 2]), pick([0, side / 2])])
     let channels = pick([2, 3, 5, 17, 32])
-    let multiplier = pick([1, 1, 2])
+    let multiplier = pick([1, 1, 2, 3, 4])
     let size = [side + pick(Self.sizes), side + pick(Self.sizes)]
     try check(
       Convolution(window: window, groups: channels, epilogue: .bias),

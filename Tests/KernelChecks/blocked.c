@@ -35,7 +35,8 @@ static size_t taps_of(const ck_window *w) { return w->kernel_height * w->kernel_
 static double convolve(
   const convolution *c, size_t image, size_t channel, size_t out, double *magnitude, double *reach) {
   const ck_window *w = &c->window;
-  size_t taps = taps_of(w), first = c->width < c->in_channels ? channel / c->width * c->width : 0, at;
+  size_t outputs = c->out_channels * c->width / c->in_channels, at;
+  size_t taps = taps_of(w), first = channel / outputs * c->width;
   double sum = 0;
   *magnitude = *reach = 0;
   for (size_t i = 0; i < c->width; i++)
@@ -192,18 +193,19 @@ void check_bfloat_winograd(const ck_kernels *k) { winograd_of(k, ck_operands_bfl
 void check_blocked_depthwise(const ck_kernels *k) {
   bool is_rows = one_in(3);
   ck_window w = random_window(false);
-  size_t lanes = k->lanes, channels = is_rows ? lanes * between(1, 3) : between(1, 3 * lanes);
+  size_t lanes = k->lanes, multiplier = !is_rows && one_in(3) ? PICK(2, 4) : 1;
+  size_t inputs = is_rows ? lanes * between(1, 3) : between(1, 3 * lanes), channels = inputs * multiplier;
   size_t blocks = parts(channels, lanes);
-  convolution c = random_convolution(w, channels, channels, 1);
+  convolution c = random_convolution(w, inputs, channels, 1);
   size_t area = area_of(&w), out_area = out_area_of(&w), count = c.images * blocks * out_area * lanes;
   float *packed = unset(blocks * lanes * taps_of(&w));
   ck_pack_blocked_lines(c.weights, channels, taps_of(&w), lanes, packed);
   /* Rows are one block of all channels. */
   ck_blocked_window_args a = {
-    .x = in_blocks(c.x, c.images, channels, area, is_rows ? channels : lanes), .weights = packed, .y = unset(count),
-    .channels = channels, .window = w, .band = between(1, w.out_height), .is_rows = is_rows,
-    .copies = is_rows || one_in(2), .epilogue = random_epilogue(k, channels, 0, count)};
-  describe_window(&w, is_rows ? "rows: channels, copies" : "channels, copies", channels, a.copies, 0);
+    .x = in_blocks(c.x, c.images, inputs, area, is_rows ? inputs : lanes), .weights = packed, .y = unset(count),
+    .channels = channels, .window = w, .band = between(1, w.out_height), .multiplier = multiplier, .is_rows = is_rows,
+    .copies = is_rows || multiplier > 1 || one_in(2), .epilogue = random_epilogue(k, channels, 0, count)};
+  describe_window(&w, is_rows ? "rows: inputs, channels, copies" : "inputs, channels, copies", inputs, channels, a.copies);
   size_t scratch = a.copies ? lanes * ck_blocked_padded_pixels(&w, a.band) * sizeof(float) : 0;
   run_all(k->blocked_depthwise, &a, c.images * blocks * parts(w.out_height, a.band), scratch);
   expect_convolved(&c, is_rows ? channels : lanes, &a.epilogue, 1, a.y);

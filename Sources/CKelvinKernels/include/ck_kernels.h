@@ -220,8 +220,11 @@ typedef struct {
   size_t channels;
   ck_window window;
   size_t band;
-  /* Whether a depthwise convolution copies the input of a band with its padding. */
+  /* Whether a depthwise convolution copies the input of a band. */
   bool copies;
+  /* The outputs of each input channel of a depthwise convolution, a divisor of the lanes; 0 stands for 1. With more than
+   * 1, the convolution copies. */
+  size_t multiplier;
   /* Whether the tensors are rows instead: [images, area, channels], of whole blocks. The convolution then copies. */
   bool is_rows;
   /* For pooling; as in ck_window_pool_args. */

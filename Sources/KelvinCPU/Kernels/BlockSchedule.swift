@@ -57,12 +57,22 @@ struct WindowBands {
   let rows: Int
   let items: Int
 
-  init(_ window: ck_window, planes: Int, threads: Int) {
+  /// - Parameter lanes: the elements of a position, if the input of a band is copied.
+  init(_ window: ck_window, planes: Int, threads: Int, copiedLanes lanes: Int? = nil) {
     let height = max(window.out_height, 1)
-    let pieces = threads == 1 ? 1 : min(height, parts(4 * threads, of: max(planes, 1)))
+    var pieces = threads == 1 ? 1 : min(height, parts(4 * threads, of: max(planes, 1)))
+    if let lanes {
+      var window = window
+      let byteCount = 4 * lanes * ck_blocked_padded_pixels(&window, height)
+      pieces = max(pieces, min(parts(height, of: Self.leastRows), byteCount / Self.copyByteLimit))
+    }
     rows = parts(height, of: pieces)
     items = window.out_height * window.out_width == 0 ? 0 : planes * parts(height, of: rows)
   }
+
+  /// A copy stays in the second-level cache.
+  private static let copyByteLimit = 512 << 10
+  private static let leastRows = 8
 }
 
 extension ck_window {

@@ -113,9 +113,12 @@ extension Convolution {
     let (lanes, taps) = (context.variant.kernels.lanes, self.window.count)
     let epilogue = CPUEpilogue(epilogue, from: 2, context.variant)
     let blocks = BlockedShape(context.outputs[0].shape, lanes: lanes)
-    let bands = WindowBands(window, planes: blocks.batch * blocks.blocks, threads: context.threads)
-    // For wide kernels, having all taps at every position saves more than the copy costs.
-    let copies = isRows || window.stride_x == 1 && window.kernel_width >= 5
+    let multiplier = channels / context.inputs[0].shape[1]
+    // Other wide kernels copy, because having all taps at every position saves more than that costs.
+    let isLine = [3, 5, 7].contains(window.kernel_width) && window.dilation_x == 1
+    let copies = isRows || multiplier > 1 || window.stride_x == 1 && window.kernel_width >= 5 && !isLine
+    let bands = WindowBands(
+      window, planes: blocks.batch * blocks.blocks, threads: context.threads, copiedLanes: copies ? lanes : nil)
     let run = context.variant.kernels.blocked_depthwise
     var kernel = CPUKernel { operands, list in
       var arguments = ck_blocked_window_args()
@@ -126,6 +129,7 @@ extension Convolution {
       arguments.window = window
       arguments.band = bands.rows
       arguments.copies = copies
+      arguments.multiplier = multiplier
       arguments.is_rows = isRows
       arguments.epilogue = epilogue.arguments(operands, biasAlongRows: true)
       list.add(run, arguments, items: bands.items, cost: bands.rows * window.out_width * lanes * taps / 8)

@@ -132,14 +132,14 @@ private func depthwiseOffers(
   _ op: Convolution, _ context: CPUContext, _ window: ck_window
 ) throws(DeviceError) -> [KernelOffer<CPUKernel>] {
   var offers = [KernelOffer(try depthwise(op, context, window), "depthwise")]
-  if let blocks = context.blocks, context.inputs[0].shape[1] == context.outputs[0].shape[1], op.window.rank <= 2,
-    context.isConstant(1)
-  {
+  let (inputs, lanes) = (context.inputs[0].shape[1], context.variant.kernels.lanes)
+  let multiplier = context.outputs[0].shape[1] / inputs
+  if let blocks = context.blocks, multiplier > 0, lanes % multiplier == 0, op.window.rank <= 2, context.isConstant(1) {
     // Vectors along short rows are rarely full.
     offers[0].extraCost = Double(context.outputs[0].count * op.window.count) / 9
     let layouts = KernelLayouts(reads: [blocks, .dense] + op.epilogue.layouts(in: blocks), writes: [blocks])
     offers.append(KernelOffer(try op.depthwiseOnBlocks(context, window), "depthwise-blocks", layouts))
-    if context.hasRows, context.inputs[0].shape[1] % context.variant.kernels.lanes == 0 {
+    if context.hasRows, multiplier == 1, inputs % lanes == 0 {
       let layouts = KernelLayouts(reads: [.rows, .dense] + op.epilogue.layouts(in: .rows), writes: [.rows])
       offers.append(
         KernelOffer(
