@@ -24,28 +24,36 @@ CK_INLINE ptrdiff_t blocked_last_tap(const blocked_axis *a, ptrdiff_t start) {
   return start >= a->size ? 0 : blocked_least(a->kernel, (a->size - start + a->dilation - 1) / a->dilation);
 }
 
+/* The planes of `x` that add up to a result: their number, and floats from one to the next. */
+typedef struct {
+  size_t count, step;
+} blocked_planes;
+
 /* Computes `pixels` neighbouring outputs, `pitch` floats apart, that share the taps `first` to `last` along the row. */
 CK_INLINE void blocked_window_tile(
   const ck_blocked_window_args *p, const ck_window *window, const int function, const float *x, const float *w, float *y,
   const float *residual, const size_t pitch, vf bias, const size_t pixels, const ptrdiff_t stride, ptrdiff_t row_first,
-  ptrdiff_t row_last, ptrdiff_t first, ptrdiff_t last, vf count) {
+  ptrdiff_t row_last, ptrdiff_t first, ptrdiff_t last, vf count, blocked_planes planes) {
   vf sums[blocked_window_pixels];
+  size_t taps = window->kernel_height * window->kernel_width;
 #pragma clang loop unroll(full)
   for (size_t i = 0; i < pixels; i++) sums[i] = function == blocked_maximum ? vset(-INFINITY) : bias;
-  for (ptrdiff_t ky = row_first; ky < row_last; ky++) {
-    const float *line = x + ky * (ptrdiff_t)(window->dilation_y * window->width) * CK_LANES;
-    for (ptrdiff_t kx = first; kx < last; kx++) {
-      const float *from = line + kx * (ptrdiff_t)window->dilation_x * CK_LANES;
-      vf tap = function == blocked_depthwise ? vload(w + (ky * (ptrdiff_t)window->kernel_width + kx) * CK_LANES) : bias;
+  for (size_t plane = 0; plane < planes.count; plane++, x += planes.step, w += taps * CK_LANES)
+    for (ptrdiff_t ky = row_first; ky < row_last; ky++) {
+      const float *line = x + ky * (ptrdiff_t)(window->dilation_y * window->width) * CK_LANES;
+      for (ptrdiff_t kx = first; kx < last; kx++) {
+        const float *from = line + kx * (ptrdiff_t)window->dilation_x * CK_LANES;
+        vf tap =
+          function == blocked_depthwise ? vload(w + (ky * (ptrdiff_t)window->kernel_width + kx) * CK_LANES) : bias;
 #pragma clang loop unroll(full)
-      for (size_t i = 0; i < pixels; i++) {
-        vf value = vload(from + (ptrdiff_t)i * stride * CK_LANES);
-        sums[i] = function == blocked_depthwise ? vmuladd(tap, value, sums[i])
-          : function == blocked_maximum         ? vlarger(sums[i], value)
-                                                : sums[i] + value;
+        for (size_t i = 0; i < pixels; i++) {
+          vf value = vload(from + (ptrdiff_t)i * stride * CK_LANES);
+          sums[i] = function == blocked_depthwise ? vmuladd(tap, value, sums[i])
+            : function == blocked_maximum         ? vlarger(sums[i], value)
+                                                  : sums[i] + value;
+        }
       }
     }
-  }
   vf lower = vset(p->epilogue.lower), upper = vset(p->epilogue.upper);
 #pragma clang loop unroll(full)
   for (size_t i = 0; i < pixels; i++) {
@@ -64,24 +72,26 @@ CK_INLINE void blocked_window_tile(
 CK_INLINE void blocked_line_tile(
   const ck_blocked_window_args *p, const float *x, size_t row, const float *w, float *y, const float *residual,
   size_t pitch, vf bias, const size_t pixels, const size_t kernel, ptrdiff_t row_first, ptrdiff_t row_last,
-  uint32_t inside) {
+  uint32_t inside, blocked_planes planes) {
   vf sums[blocked_window_pixels];
 #pragma clang loop unroll(full)
   for (size_t i = 0; i < pixels; i++) sums[i] = bias;
-  for (ptrdiff_t ky = row_first; ky < row_last; ky++) {
-    const float *line = x + ky * (ptrdiff_t)row;
-    vf taps[7];
+  size_t all = p->window.kernel_height * kernel * CK_LANES;
+  for (size_t plane = 0; plane < planes.count; plane++, x += planes.step, w += all)
+    for (ptrdiff_t ky = row_first; ky < row_last; ky++) {
+      const float *line = x + ky * (ptrdiff_t)row;
+      vf taps[7];
 #pragma clang loop unroll(full)
-    for (size_t kx = 0; kx < kernel; kx++) taps[kx] = vload(w + (ky * (ptrdiff_t)kernel + (ptrdiff_t)kx) * CK_LANES);
+      for (size_t kx = 0; kx < kernel; kx++) taps[kx] = vload(w + (ky * (ptrdiff_t)kernel + (ptrdiff_t)kx) * CK_LANES);
 #pragma clang loop unroll(full)
-    for (size_t j = 0; j < pixels + kernel - 1; j++) {
-      if (!(inside >> j & 1)) continue;
-      vf value = vload(line + j * CK_LANES);
+      for (size_t j = 0; j < pixels + kernel - 1; j++) {
+        if (!(inside >> j & 1)) continue;
+        vf value = vload(line + j * CK_LANES);
 #pragma clang loop unroll(full)
-      for (size_t kx = 0; kx < kernel; kx++)
-        if (j >= kx && j - kx < pixels) sums[j - kx] = vmuladd(taps[kx], value, sums[j - kx]);
+        for (size_t kx = 0; kx < kernel; kx++)
+          if (j >= kx && j - kx < pixels) sums[j - kx] = vmuladd(taps[kx], value, sums[j - kx]);
+      }
     }
-  }
   vf lower = vset(p->epilogue.lower), upper = vset(p->epilogue.upper);
 #pragma clang loop unroll(full)
   for (size_t i = 0; i < pixels; i++) {
@@ -101,7 +111,8 @@ CK_INLINE uint32_t blocked_bits(ptrdiff_t first, ptrdiff_t end) {
 #define CK_BLOCKED_LINE(kernel)                                                                                    \
   static void CK_NAME(ck_f32_blocked_line_##kernel)(                                                               \
     const ck_blocked_window_args *p, const float *x, size_t row, const float *w, float *y, const float *residual,  \
-    size_t pitch, vf bias, size_t count, const blocked_axis *columns, ptrdiff_t row_first, ptrdiff_t row_last) {   \
+    size_t pitch, vf bias, size_t count, const blocked_axis *columns, ptrdiff_t row_first, ptrdiff_t row_last,     \
+    blocked_planes planes) {                                                                                       \
     size_t tiles = (count + blocked_window_pixels - 1) / blocked_window_pixels;                                    \
     for (size_t i = 0; i < count; tiles--) {                                                                       \
       size_t pixels = (count - i + tiles - 1) / tiles;                                                             \
@@ -124,7 +135,7 @@ CK_INLINE uint32_t blocked_bits(ptrdiff_t first, ptrdiff_t end) {
   case n:                                                                                                         \
     blocked_line_tile(                                                                                            \
       p, x + i * CK_LANES, row, w, y + i * pitch, residual ? residual + i * pitch : NULL, pitch, bias, n, kernel, \
-      row_first, row_last, inside);                                                                               \
+      row_first, row_last, inside, planes);                                                                       \
     break;
 CK_BLOCKED_LINE(3)
 CK_BLOCKED_LINE(5)
@@ -191,8 +202,9 @@ CK_INLINE void blocked_window_run(
   bool copies = function == blocked_depthwise && p->copies;
   bool is_line = function == blocked_depthwise && fixed_stride == 1 && p->window.dilation_x == 1 &&
     (p->window.kernel_width == 3 || p->window.kernel_width == 5 || p->window.kernel_width == 7);
-  size_t pitch = p->is_rows ? p->channels : CK_LANES, multiplier = p->multiplier > 1 ? p->multiplier : 1;
-  size_t in_blocks = (p->channels / multiplier + CK_LANES - 1) / CK_LANES;
+  size_t pitch = p->is_rows ? p->channels : CK_LANES, outputs = p->group_outputs > 1 ? p->group_outputs : 1;
+  blocked_planes planes = {.count = function == blocked_depthwise && p->group_inputs > 1 ? p->group_inputs : 1};
+  size_t multiplier = outputs / planes.count, in_blocks = (p->channels / multiplier + CK_LANES - 1) / CK_LANES;
   for (size_t item = begin; item < end; item++) {
     size_t plane = item / bands, block = plane % blocks, first_row = item % bands * p->band;
     size_t last_row = first_row + p->band < height ? first_row + p->band : height;
@@ -201,10 +213,14 @@ CK_INLINE void blocked_window_run(
     const float *x = p->x + start;
     ck_window window = p->window;
     if (copies) {
-      blocked_plane source = {.x = x, .pitch = pitch, .spreads = multiplier > 1};
-      for (size_t lane = 0; source.spreads && lane < CK_LANES; lane++)
-        source.lanes[lane] = (int32_t)((block * CK_LANES + lane) / multiplier % CK_LANES);
-      window = (is_line ? blocked_cut : blocked_padded)(&p->window, &source, first_row, last_row - first_row, scratch);
+      blocked_plane source = {.x = x, .pitch = pitch, .spreads = outputs > 1};
+      for (size_t i = 0; i < planes.count; i++) {
+        for (size_t lane = 0; source.spreads && lane < CK_LANES; lane++)
+          source.lanes[lane] = (int32_t)(((block * CK_LANES + lane) / outputs * planes.count + i) % CK_LANES);
+        window = (is_line ? blocked_cut : blocked_padded)(
+          &p->window, &source, first_row, last_row - first_row, scratch + i * planes.step);
+        planes.step = window.height * window.width * CK_LANES;
+      }
       x = scratch;
     }
     const ck_window *w = &window;
@@ -217,8 +233,8 @@ CK_INLINE void blocked_window_run(
     ptrdiff_t inner = blocked_least(width, (columns.before + stride - 1) / stride);
     ptrdiff_t outer = columns.size + columns.before - reach;
     outer = blocked_most(inner, outer <= 0 ? 0 : blocked_least(width, (outer + stride - 1) / stride));
-    const float *weights =
-      function == blocked_depthwise ? p->weights + block * w->kernel_height * w->kernel_width * CK_LANES : NULL;
+    size_t taps = planes.count * w->kernel_height * w->kernel_width;
+    const float *weights = function == blocked_depthwise ? p->weights + block * taps * CK_LANES : NULL;
     vf bias = vset(0);
     if (p->epilogue.row_bias) {
       size_t left = p->channels - block * CK_LANES;
@@ -236,14 +252,14 @@ CK_INLINE void blocked_window_run(
   blocked_window_tile(                                                                                           \
     p, w, function, line + ((column)*stride - columns.before) * CK_LANES, weights, y + (size_t)(column)*pitch,   \
     residual ? residual + (size_t)(column)*pitch : NULL, pitch, bias, pixels, stride, row_first, row_last, first, last,      \
-    vset(function == blocked_average ? p->row_counts[row] * p->column_counts[column] : 1))
+    vset(function == blocked_average ? p->row_counts[row] * p->column_counts[column] : 1), planes)
       ptrdiff_t column = 0;
       if (is_line) {
         (columns.kernel == 3       ? CK_NAME(ck_f32_blocked_line_3)
            : columns.kernel == 5 ? CK_NAME(ck_f32_blocked_line_5)
                                  : CK_NAME(ck_f32_blocked_line_7))(
           p, line - columns.before * CK_LANES, w->dilation_y * w->width * CK_LANES, weights, y, residual, pitch, bias,
-          w->out_width, &columns, row_first, row_last);
+          w->out_width, &columns, row_first, row_last, planes);
         column = width;
       }
       for (; column < inner; column++) {

@@ -334,7 +334,10 @@ extension Convolution: CPUWorkCorrecting {
     _ inputs: [TensorType], _ outputs: [TensorType], _ sources: [OperandSource]
   ) -> WorkCorrection {
     let (channels, isDeep) = (inputs[1].shape[1], window.rank > 2)
-    if groups > 1, channels < 16 { return WorkCorrection(operations: 2.6 * product) }
+    if groups > 1, channels < 16 {
+      let isLine = [3, 5, 7].contains(window.kernel.last) && window.strides.last == 1 && window.dilations.last == 1
+      return WorkCorrection(operations: (isLine ? 1 + 6 / Double(window.count) : 2.6) * product)
+    }
     if window.count == 1, !isDeep { return WorkCorrection() }
     let takesTiles =
       window.kernel == [3, 3] && window.strides == [1, 1] && window.dilations == [1, 1] && groups == 1

@@ -193,20 +193,25 @@ void check_bfloat_winograd(const ck_kernels *k) { winograd_of(k, ck_operands_bfl
 void check_blocked_depthwise(const ck_kernels *k) {
   bool is_rows = one_in(3);
   ck_window w = random_window(false);
-  size_t lanes = k->lanes, multiplier = !is_rows && one_in(3) ? PICK(2, 4) : 1;
-  size_t inputs = is_rows ? lanes * between(1, 3) : between(1, 3 * lanes), channels = inputs * multiplier;
+  size_t lanes = k->lanes, multiplier = 1, width = 1;
+  if (!is_rows && one_in(2)) {
+    width = PICK(1, 2, 4);
+    multiplier = width == 4 ? 1 : PICK(1, 2);
+  }
+  size_t inputs = width * (is_rows ? lanes * between(1, 3) : between(1, 3 * lanes)), channels = inputs * multiplier;
   size_t blocks = parts(channels, lanes);
-  convolution c = random_convolution(w, inputs, channels, 1);
+  convolution c = random_convolution(w, inputs, channels, width);
   size_t area = area_of(&w), out_area = out_area_of(&w), count = c.images * blocks * out_area * lanes;
-  float *packed = unset(blocks * lanes * taps_of(&w));
-  ck_pack_blocked_lines(c.weights, channels, taps_of(&w), lanes, packed);
+  float *packed = unset(blocks * lanes * width * taps_of(&w));
+  ck_pack_blocked_lines(c.weights, channels, width * taps_of(&w), lanes, packed);
   /* Rows are one block of all channels. */
   ck_blocked_window_args a = {
     .x = in_blocks(c.x, c.images, inputs, area, is_rows ? inputs : lanes), .weights = packed, .y = unset(count),
-    .channels = channels, .window = w, .band = between(1, w.out_height), .multiplier = multiplier, .is_rows = is_rows,
-    .copies = is_rows || multiplier > 1 || one_in(2), .epilogue = random_epilogue(k, channels, 0, count)};
-  describe_window(&w, is_rows ? "rows: inputs, channels, copies" : "inputs, channels, copies", inputs, channels, a.copies);
-  size_t scratch = a.copies ? lanes * ck_blocked_padded_pixels(&w, a.band) * sizeof(float) : 0;
+    .channels = channels, .window = w, .band = between(1, w.out_height), .is_rows = is_rows, .group_inputs = width,
+    .group_outputs = width * multiplier, .copies = is_rows || width * multiplier > 1 || one_in(2),
+    .epilogue = random_epilogue(k, channels, 0, count)};
+  describe_window(&w, is_rows ? "rows: in, out, copies" : "in, out, copies", inputs, channels, a.copies);
+  size_t scratch = a.copies ? width * lanes * ck_blocked_padded_pixels(&w, a.band) * sizeof(float) : 0;
   run_all(k->blocked_depthwise, &a, c.images * blocks * parts(w.out_height, a.band), scratch);
   expect_convolved(&c, is_rows ? channels : lanes, &a.epilogue, 1, a.y);
 }

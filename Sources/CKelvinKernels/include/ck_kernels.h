@@ -214,7 +214,7 @@ void ck_pack_winograd(
  * copies: `lanes` floats for each of ck_blocked_padded_pixels of a band. */
 typedef struct {
   const float *x;
-  /* For a depthwise convolution, in the layout of ck_pack_blocked_lines. */
+  /* For a depthwise convolution, in the layout of ck_pack_blocked_lines, with the taps of all inputs of a group. */
   const float *weights;
   float *y;
   size_t channels;
@@ -222,9 +222,9 @@ typedef struct {
   size_t band;
   /* Whether a depthwise convolution copies the input of a band. */
   bool copies;
-  /* The outputs of each input channel of a depthwise convolution, a divisor of the lanes; 0 stands for 1. With more than
-   * 1, the convolution copies. */
-  size_t multiplier;
+  /* The channels of a group of a convolution: divisors of the lanes, the outputs a multiple of the inputs; 0 stands for
+   * 1. With more than 1, the convolution copies, `group_inputs` times as much. */
+  size_t group_inputs, group_outputs;
   /* Whether the tensors are rows instead: [images, area, channels], of whole blocks. The convolution then copies. */
   bool is_rows;
   /* For pooling; as in ck_window_pool_args. */

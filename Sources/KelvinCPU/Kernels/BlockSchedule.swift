@@ -76,6 +76,9 @@ struct WindowBands {
 }
 
 extension ck_window {
+  /// Whether kernels for rows of neighboring taps compute a depthwise convolution.
+  var isLine: Bool { [3, 5, 7].contains(kernel_width) && stride_x == 1 && dilation_x == 1 }
+
   /// Returns the offset of each tap in a band of pixels of `size` elements.
   func taps(_ size: Int) -> [Int] {
     var window = self

@@ -103,22 +103,34 @@ extension Convolution {
     }
   }
 
-  /// Returns a depthwise convolution on blocks of channels.
+  /// Whether groups that share a block are computed as a sum of depthwise convolutions, one for each input of a group,
+  /// instead of multiplying channels of other groups by zero.
+  func spreadsGroups(_ context: CPUContext, _ window: ck_window) -> Bool {
+    let (width, lanes) = (context.inputs[1].shape[1], context.variant.kernels.lanes)
+    guard groups > 1, width < lanes, fitBlocks(context), window.isLine else { return false }
+    let taps = self.window.count
+    return width * (taps + Self.spreadCost) < context.products.words(lanes) * taps
+  }
+
+  /// The cost of copying a pixel for each input of a group, in multiply-adds.
+  private static let spreadCost = 6
+
+  /// Returns a depthwise convolution, or one that `spreadsGroups`, on blocks of channels.
   ///
   /// - Parameter isRows: whether the tensors are rows of whole blocks instead.
   func depthwiseOnBlocks(
     _ context: CPUContext, _ window: ck_window, isRows: Bool = false
   ) throws(DeviceError) -> CPUKernel {
     let channels = context.outputs[0].shape[1]
-    let (lanes, taps) = (context.variant.kernels.lanes, self.window.count)
+    let (inputs, outputs) = (context.inputs[1].shape[1], channels / groups)
+    let (lanes, taps) = (context.variant.kernels.lanes, inputs * self.window.count)
     let epilogue = CPUEpilogue(epilogue, from: 2, context.variant)
     let blocks = BlockedShape(context.outputs[0].shape, lanes: lanes)
-    let multiplier = channels / context.inputs[0].shape[1]
     // Other wide kernels copy, because having all taps at every position saves more than that costs.
-    let isLine = [3, 5, 7].contains(window.kernel_width) && window.dilation_x == 1
-    let copies = isRows || multiplier > 1 || window.stride_x == 1 && window.kernel_width >= 5 && !isLine
+    let copies = isRows || outputs > 1 || window.stride_x == 1 && window.kernel_width >= 5 && !window.isLine
     let bands = WindowBands(
-      window, planes: blocks.batch * blocks.blocks, threads: context.threads, copiedLanes: copies ? lanes : nil)
+      window, planes: blocks.batch * blocks.blocks, threads: context.threads,
+      copiedLanes: copies ? inputs * lanes : nil)
     let run = context.variant.kernels.blocked_depthwise
     var kernel = CPUKernel { operands, list in
       var arguments = ck_blocked_window_args()
@@ -129,14 +141,14 @@ extension Convolution {
       arguments.window = window
       arguments.band = bands.rows
       arguments.copies = copies
-      arguments.multiplier = multiplier
+      (arguments.group_inputs, arguments.group_outputs) = (inputs, outputs)
       arguments.is_rows = isRows
       arguments.epilogue = epilogue.arguments(operands, biasAlongRows: true)
       list.add(run, arguments, items: bands.items, cost: bands.rows * window.out_width * lanes * taps / 8)
     }
     if copies {
       var window = window
-      kernel.threadByteCount = 4 * lanes * ck_blocked_padded_pixels(&window, bands.rows)
+      kernel.threadByteCount = 4 * inputs * lanes * ck_blocked_padded_pixels(&window, bands.rows)
       try context.checkScratch(kernel.threadByteCount)
     }
     kernel.packs = [

@@ -30,10 +30,17 @@ private func convolutionOffers(
     return offers
   }
   if let tiled = try tiledOffers(op, context, window) { return tiled }
-  if let blocks = context.blocks, let rounded = try roundedOffers(op, context, window, blocks) { return rounded }
+  let spreadsGroups = op.spreadsGroups(context, window)
+  if !spreadsGroups, let blocks = context.blocks, let rounded = try roundedOffers(op, context, window, blocks) {
+    return rounded
+  }
   if op.groups > 1 {
     guard let blocks = context.blocks, op.fitBlocks(context) else { return offers }
     offers[0].extraCost = Double(context.outputs[0].count * op.window.count)
+    if spreadsGroups {
+      let layouts = KernelLayouts(reads: [blocks, .dense] + op.epilogue.layouts(in: blocks), writes: [blocks])
+      return offers + [KernelOffer(try op.depthwiseOnBlocks(context, window), "groups", layouts)]
+    }
     return offers + [try op.offerOnBlocks(blocks, context, window, context.variant.products)]
   }
   if let blocks = context.blocks {
