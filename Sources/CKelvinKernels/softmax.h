@@ -22,10 +22,10 @@ CK_INLINE float softmax_terms(const float *x, float *y, size_t count) {
 }
 
 CK_INLINE void softmax_row(const float *x, float *y, size_t count) {
-  vf total = vset(softmax_terms(x, y, count));
+  vf share = vset(1 / softmax_terms(x, y, count));
   size_t i = 0;
-  for (; i + CK_LANES <= count; i += CK_LANES) vstore(y + i, vload(y + i) / total);
-  if (i < count) vstore_part(y + i, vload_part(y + i, count - i) / total, count - i);
+  for (; i + CK_LANES <= count; i += CK_LANES) vstore(y + i, vload(y + i) * share);
+  if (i < count) vstore_part(y + i, vload_part(y + i, count - i) * share, count - i);
 }
 
 static void CK_NAME(ck_f32_softmax)(const void *args, size_t begin, size_t end, void *scratch) {
@@ -50,8 +50,9 @@ static void CK_NAME(ck_f32_softmax)(const void *args, size_t begin, size_t end, 
         vstore_part(y + k * s->inner + i, term, n);
         sum += term;
       }
+      vf share = 1 / sum;
       for (size_t k = 0; k < s->length; k++)
-        vstore_part(y + k * s->inner + i, vload_part(y + k * s->inner + i, n) / sum, n);
+        vstore_part(y + k * s->inner + i, vload_part(y + k * s->inner + i, n) * share, n);
     }
   }
 }
