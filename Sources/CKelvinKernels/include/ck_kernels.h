@@ -211,7 +211,7 @@ void ck_pack_winograd(
   float *packed);
 
 /* Windows of each channel, on tensors in blocks. Items are (image, block, band of output rows). Scratch, if it
- * copies: `lanes` floats for each of ck_blocked_padded_pixels of a band. */
+ * copies: `lanes` floats for each of ck_blocked_padded_pixels of a band, for each input of a group. */
 typedef struct {
   const float *x;
   /* For a depthwise convolution, in the layout of ck_pack_blocked_lines, with the taps of all inputs of a group. */
@@ -222,15 +222,13 @@ typedef struct {
   size_t band;
   /* Whether a depthwise convolution copies the input of a band. */
   bool copies;
-  /* The channels of a group of a convolution: divisors of the lanes, the outputs a multiple of the inputs; 0 stands for
-   * 1. With more than 1, the convolution copies, `group_inputs` times as much. */
+  /* The channels of a group, divisors of the lanes; 0 stands for 1. With more than 1, a depthwise convolution copies. */
   size_t group_inputs, group_outputs;
   /* Whether the tensors are rows instead: [images, area, channels], of whole blocks. The convolution then copies. */
   bool is_rows;
   /* For pooling; as in ck_window_pool_args. */
   ck_pool_function function;
-  const float *row_counts;
-  const float *column_counts;
+  const float *row_counts, *column_counts;
   ck_epilogue epilogue;
 } ck_blocked_window_args;
 
