@@ -268,8 +268,18 @@ CK_INLINE void blocked_window_run(
       }
       for (; column + blocked_window_pixels <= outer; column += blocked_window_pixels)
         CK_BLOCKED_WINDOW_TILE(blocked_window_pixels, column, 0, columns.kernel);
-      for (; column + 4 <= outer; column += 4) CK_BLOCKED_WINDOW_TILE(4, column, 0, columns.kernel);
-      for (; column + 2 <= outer; column += 2) CK_BLOCKED_WINDOW_TILE(2, column, 0, columns.kernel);
+#define CK_BLOCKED_WINDOW_CASE(pixels) \
+  case pixels: CK_BLOCKED_WINDOW_TILE(pixels, column, 0, columns.kernel); break;
+      switch (outer - column) {
+        CK_BLOCKED_WINDOW_CASE(7)
+        CK_BLOCKED_WINDOW_CASE(6)
+        CK_BLOCKED_WINDOW_CASE(5)
+        CK_BLOCKED_WINDOW_CASE(4)
+        CK_BLOCKED_WINDOW_CASE(3)
+        CK_BLOCKED_WINDOW_CASE(2)
+        CK_BLOCKED_WINDOW_CASE(1)
+      }
+      column = blocked_most(column, outer);
       for (; column < width; column++) {
         ptrdiff_t start = column * stride - columns.before;
         CK_BLOCKED_WINDOW_TILE(1, column, blocked_first_tap(&columns, start), blocked_last_tap(&columns, start));
