@@ -103,7 +103,7 @@ static void attention_rows(
   size_t start, const float *keys, const float *values, float *query, float *scores, float *shares) {
   size_t padded = attention_padded(a->keys);
   const float *q = a->query + batch * a->query_strides[0] + head * a->query_strides[1] + first * a->query_strides[2];
-  gemm_pack_rows(q, rows, a->width, a->query_strides[2], a->query_strides[3], query);
+  gemm_pack_rows(q, rows, a->width, a->query_strides[2], a->query_strides[3], gemm_no_factors, query);
   for (size_t i = 0; i < a->width * ck_gemm_rows; i++) query[i] *= a->scale;
   gemm_tile tile = {
     .depth = a->width,
@@ -135,7 +135,7 @@ static void attention_rows(
   /* The keys that all rows see. The last row's range begins and ends last. */
   size_t begin = seen[rows - 1].begin - start, end = seen[0].end - start;
   if (begin > end) begin = end;
-  gemm_pack_rows(scores + begin, rows, end - begin, padded, 1, shares);
+  gemm_pack_rows(scores + begin, rows, end - begin, padded, 1, gemm_no_factors, shares);
   float *y = a->y + batch * a->y_strides[0] + head * a->y_strides[1] + first * a->y_strides[2];
   tile.depth = end - begin;
   tile.a = shares;

@@ -14,7 +14,7 @@ enum {
 };
 #else
 #include "gemm_compute.h"
-#ifndef CK_BFLOAT
+#ifndef CK_PAIRS
 #include "gemm_pack.h"
 #endif
 #include "gemm_rows.h"
@@ -36,6 +36,8 @@ static void gemm_compute_item(const ck_gemm_args *g, size_t batch, size_t row, s
   size_t b_index = g->b_index ? g->b_index[batch] : batch;
   const float *a = g->a + a_index * g->a_step;
   const float *b = g->b + b_index * g->b_step;
+  const float *row_exponents = a, *column_exponents = b;
+  a += packed_exponents(g->rows, gemm_panel);
   float *c = g->c + batch * g->c_step;
   size_t row_end = gemm_min(row + g->row_chunk, g->rows);
   size_t column_end = gemm_min(column + g->column_chunk, g->columns);
@@ -47,7 +49,7 @@ static void gemm_compute_item(const ck_gemm_args *g, size_t batch, size_t row, s
     if (is_coded)
       for (size_t j = column; j < column_end; j += ck_gemm_panel)
         gemm_unpack(g, j / ck_gemm_panel, k, depth, panels + (j - column) * depth);
-#if !defined(CK_BFLOAT) && !defined(CK_TILES)
+#if !defined(CK_PAIRS) && !defined(CK_TILES)
     else if (g->kind != ck_columns_packed)
       for (size_t j = column, panel = 0; j < column_end; j += gemm_width, panel++)
         gemm_pack(
@@ -68,12 +70,14 @@ static void gemm_compute_item(const ck_gemm_args *g, size_t batch, size_t row, s
           .upper = g->epilogue.upper,
           .continues = k > 0,
           .finishes = k + depth == g->depth,
+          .row_exponents = row_exponents + i,
         };
         if (g->epilogue.row_bias) tile.row_bias = g->epilogue.row_bias + a_index * g->rows + i;
         if (g->epilogue.column_bias) tile.column_bias = g->epilogue.column_bias + j;
         if (g->epilogue.residual) tile.residual = g->epilogue.residual + (tile.c - g->c);
         if (g->kind == ck_columns_packed) {
-          tile.b = b + j * g->depth + k * ck_gemm_panel;
+          tile.b = b + packed_exponents(g->columns, ck_gemm_panel) + j * g->depth + k * ck_gemm_panel;
+          tile.column_exponents = column_exponents + j;
           tile.b_row = ck_gemm_panel;
           tile.b_vector = CK_LANES;
           gemm_compute_packed(&tile, g->depth);

@@ -1,7 +1,7 @@
 /* Selects the tile by the number of remaining columns. */
 #pragma once
 #include "gemm_tile.h"
-#ifndef CK_BFLOAT
+#ifndef CK_PAIRS
 #include "gemm_few_columns.h"
 #endif
 
@@ -10,7 +10,7 @@ static void gemm_compute_tile(const gemm_tile *t) {
     CK_NAME(ck_f32_gemm_8x3)(t);
   } else if (t->columns > CK_LANES) {
     CK_NAME(ck_f32_gemm_8x2)(t);
-#ifndef CK_BFLOAT
+#ifndef CK_PAIRS
   } else if (t->columns <= gemm_few_columns) {
     gemm_compute_few_columns(t);
 #endif
@@ -37,6 +37,7 @@ static void gemm_compute_packed(const gemm_tile *t, size_t stride) {
       tile.c += part;
       if (tile.column_bias) tile.column_bias += part;
       if (tile.residual) tile.residual += part;
+      if (tile.column_exponents) tile.column_exponents += part;
       gemm_compute_tile(&tile);
     }
 }

@@ -13,7 +13,8 @@ static void gemm_pack_matrix(
     for (; turned + 8 <= count; turned += 8) {
       const float *from = b + turned * column_stride;
       size_t k = 0;
-      for (; k + 8 <= depth; k += 8) gemm_turn(from + k, column_stride, to + k * pitch + turned, pitch);
+      for (; k + 8 <= depth; k += 8)
+        gemm_turn(from + k, column_stride, gemm_no_factors, to + k * pitch + turned, pitch);
       for (; k < depth; k++)
         for (size_t j = 0; j < 8; j++) to[k * pitch + turned + j] = from[j * column_stride + k];
     }

@@ -27,6 +27,8 @@ typedef struct {
   size_t c_row;
   size_t rows, columns;
   const float *row_bias, *column_bias, *residual;
+  /* The exponents of the scales of float16 operands, otherwise not read. */
+  const float *row_exponents, *column_exponents;
   float lower, upper;
   /* Whether c contains the sums so far, and whether these are the last. */
   bool continues, finishes;
@@ -37,6 +39,9 @@ CK_INLINE void gemm_finish(
   const gemm_tile *t, size_t row, size_t column, vf sum, vf row_bias, vf lower, vf upper) {
   size_t n = gemm_min(t->columns - column, CK_LANES);
   float *c = t->c + row * t->c_row + column;
+#ifdef CK_HALF
+  sum = vscale(sum, vset(t->row_exponents[row]) + vload_part(t->column_exponents + column, n));
+#endif
   if (t->continues) sum += vload_part(c, n);
   if (t->finishes) {
     sum += row_bias;
@@ -51,6 +56,7 @@ CK_INLINE void gemm_finish(
 /* Computes `rows` of a tile from row `first`, a multiple of four because of `vspread`. */
 CK_INLINE void gemm_band_body(const gemm_tile *t, size_t first, const size_t rows, const size_t vectors) {
   vf sums[gemm_tile_rows][gemm_vectors];
+  packed_wide wide[gemm_tile_rows][gemm_vectors] = {};
   const float *a = t->a + first;
   const float *b = t->b;
   size_t b_row = t->b_row, b_vector = t->b_vector;
@@ -58,20 +64,27 @@ CK_INLINE void gemm_band_body(const gemm_tile *t, size_t first, const size_t row
   for (size_t r = 0; r < rows; r++)
 #pragma clang loop unroll(full)
     for (size_t j = 0; j < vectors; j++) sums[r][j] = vset(0);
-  for (size_t k = t->depth; k > 0; k--, a += ck_gemm_rows, b += b_row) {
-    vf x[gemm_vectors];
+  for (size_t left = t->depth, run; left > 0; left -= run) {
+    run = packed_run(left);
+    for (size_t k = run; k > 0; k--, a += ck_gemm_rows, b += b_row) {
+      vf x[gemm_vectors];
 #pragma clang loop unroll(full)
-    for (size_t j = 0; j < vectors; j++) x[j] = vload(b + j * b_vector);
+      for (size_t j = 0; j < vectors; j++) x[j] = vload(b + j * b_vector);
 #pragma clang loop unroll(full)
-    for (size_t r = 0; r < rows; r++) {
-      vf w = vspread(a, r);
+      for (size_t r = 0; r < rows; r++) {
+        vf w = vspread(a, r);
 #pragma clang loop unroll(full)
-      for (size_t j = 0; j < vectors; j++) sums[r][j] = packed_muladd(w, x[j], sums[r][j]);
+        for (size_t j = 0; j < vectors; j++) sums[r][j] = packed_muladd(w, x[j], sums[r][j]);
 #if CK_LANES == 8
-      /* The sums and operands fill all 16 registers if the compiler does not interleave rows. */
-      __asm__ volatile("" : "+x"(sums[r][0]), "+x"(sums[r][vectors / 2]), "+x"(sums[r][vectors - 1])::"memory");
+        /* The sums and operands fill all 16 registers if the compiler does not interleave rows. */
+        __asm__ volatile("" : "+x"(sums[r][0]), "+x"(sums[r][vectors / 2]), "+x"(sums[r][vectors - 1])::"memory");
 #endif
+      }
     }
+#pragma clang loop unroll(full)
+    for (size_t r = 0; r < rows; r++)
+#pragma clang loop unroll(full)
+      for (size_t j = 0; j < vectors; j++) packed_widen(&sums[r][j], &wide[r][j]);
   }
   vf lower = vset(t->lower), upper = vset(t->upper);
 #pragma clang loop unroll(full)
@@ -82,7 +95,7 @@ CK_INLINE void gemm_band_body(const gemm_tile *t, size_t first, const size_t row
     for (size_t j = 0; j < vectors; j++) {
       size_t column = j * CK_LANES;
       if (column >= t->columns) break;
-      gemm_finish(t, row, column, sums[r][j], row_bias, lower, upper);
+      gemm_finish(t, row, column, packed_total(sums[r][j], &wide[r][j]), row_bias, lower, upper);
     }
   }
 }

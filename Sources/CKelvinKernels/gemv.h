@@ -22,7 +22,8 @@ static void CK_NAME(ck_f32_gemv_16)(const void *args, size_t begin, size_t end, 
   enum { step = 8 / gemv_vectors };
   const ck_gemv_args *g = args;
   for (size_t panel = begin; panel < end; panel++) {
-    const float *b = g->b + panel * ck_gemm_panel * packed_of(g->depth);
+    const float *b =
+      g->b + packed_exponents(g->columns, ck_gemm_panel) + panel * ck_gemm_panel * packed_of(g->depth);
     vf sums[step][gemv_vectors] = {0};
     size_t k = 0;
     for (; k + step <= g->depth; k += step)
@@ -35,6 +36,9 @@ static void CK_NAME(ck_f32_gemv_16)(const void *args, size_t begin, size_t end, 
       size_t n = gemm_min(CK_LANES, g->columns - column);
       vf sum = sums[0][j];
       for (size_t way = 1; way < step; way++) sum += sums[way][j];
+#ifdef CK_HALF
+      sum = vscale(sum, vload(g->b + column));
+#endif
       if (g->epilogue.column_bias) sum += vload_part(g->epilogue.column_bias + column, n);
       if (g->epilogue.residual) sum += vload_part(g->epilogue.residual + column, n);
       sum = vatmost(vatleast(sum, vset(g->epilogue.lower)), vset(g->epilogue.upper));

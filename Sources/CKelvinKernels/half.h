@@ -1,6 +1,7 @@
 /* IEEE 754 binary16, as bits. */
 #pragma once
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -23,4 +24,18 @@ static inline uint16_t half_bits(double x) {
   int exponent;
   double significand = frexp(magnitude, &exponent);
   return sign | (uint16_t)((uint16_t)(exponent + 14) * 1024u + (uint32_t)nearbyint((significand * 2 - 1) * 1024));
+}
+
+/* The same of a float32, without slow functions. */
+static inline uint16_t half_bits_of(float x) {
+  float magnitude = fabsf(x);
+  uint32_t bits, sign = signbit(x) ? 0x8000 : 0;
+  if (!(magnitude < 65520)) return (uint16_t)(sign | (magnitude > 65519 ? 0x7C00 : 0x7E00));
+  /* The addition rounds denormals to multiples of 2^-24. */
+  bool is_small = magnitude < 0x1p-14f;
+  if (is_small) magnitude += 0.5f;
+  memcpy(&bits, &magnitude, sizeof bits);
+  if (is_small) return (uint16_t)(sign | (bits - 0x3F000000));
+  bits += 0xFFF + (bits >> 13 & 1);
+  return (uint16_t)(sign | ((bits >> 13) - (112 << 10)));
 }

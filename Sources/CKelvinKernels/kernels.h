@@ -23,7 +23,7 @@
 #include "unary.h"
 #include "window_pool.h"
 
-#define CK_KERNELS(table, variant, integers, bfloat) const ck_kernels table = {                                        \
+#define CK_KERNELS(table, variant, integers, bfloat, half) const ck_kernels table = {                                  \
   .name = variant,                                                                                             \
   .lanes = CK_LANES,                                                                                           \
   .coded = CK_NAME(ck_coded),                                                                                  \
@@ -56,7 +56,9 @@
   .fold_elements = CK_NAME(ck_fold_elements),                                                                  \
   .maps = CK_MAPS,                                                                                             \
   .integer = &integers,                                                                                        \
-  .products = {[ck_operands_float32] = &CK_NAME(ck_product_kernels), [ck_operands_bfloat16] = bfloat},         \
+  .products = {                                                                                                \
+    [ck_operands_float32] = &CK_NAME(ck_product_kernels), [ck_operands_bfloat16] = bfloat,                     \
+    [ck_operands_float16] = half},                                                                             \
   }
 
-CK_KERNELS(CK_NAME(ck_kernels), CK_VARIANT, CK_NAME(ck_integer_kernels), NULL);
+CK_KERNELS(CK_NAME(ck_kernels), CK_VARIANT, CK_NAME(ck_integer_kernels), NULL, NULL);

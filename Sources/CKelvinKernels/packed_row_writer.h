@@ -2,8 +2,9 @@
 #pragma once
 #include "bfloat.h"
 #include "ck_kernels.h"
+#include "half_scale.h"
 
-/* The layout is [words][width], with a row for each number of the depth. */
+/* The layout is [words][width], with a row for each number of the depth. Numbers of float16 have been scaled. */
 typedef struct {
   float *to;
   size_t width;
@@ -15,7 +16,7 @@ static inline void packed_row_writer_put(const packed_row_writer *l, size_t line
     l->to[line * l->width + place] = number;
     return;
   }
-  uint16_t bits = bfloat_bits(number);
+  uint16_t bits = l->type == ck_operands_float16 ? half_bits_of(number) : bfloat_bits(number);
   memcpy((char *)(l->to + line / 2 * l->width + place) + line % 2 * sizeof bits, &bits, sizeof bits);
 }
 

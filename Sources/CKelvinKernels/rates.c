@@ -30,14 +30,43 @@ enum { rate_sums = 12, rate_rounds = 6000, rate_repeats = 6 };
       }                                                                                    \
   }
 
+/* The same for sums of float16, which are added to sums of float32 in memory after every 16 rounds, as products are.
+ * `widened` is half of a sum. */
+enum { rate_run = 16 };
+#define RATE_OF_HALVES(instructions, sum, part, total, constraint, step, widened)          \
+  static __attribute__((target(instructions))) void rate_float16(void) {                   \
+    sum sums[rate_sums], a, b;                                                             \
+    total totals[rate_sums][2];                                                            \
+    memset(sums, 0, sizeof sums);                                                          \
+    memset(totals, 0, sizeof totals);                                                      \
+    memset(&a, 0x3E, sizeof a);                                                            \
+    memset(&b, 0x3E, sizeof b);                                                            \
+    __asm__ volatile("" : "+" constraint(a), "+" constraint(b));                           \
+    for (size_t round = 0; round < rate_rounds; round += rate_run) {                       \
+      for (size_t k = 0; k < rate_run; k++)                                                \
+        _Pragma("clang loop unroll(full)") for (size_t i = 0; i < rate_sums; i++) {        \
+          sums[i] = step;                                                                  \
+          __asm__ volatile("" : "+" constraint(sums[i]));                                  \
+        }                                                                                  \
+      _Pragma("clang loop unroll(full)") for (size_t i = 0; i < rate_sums; i++) {          \
+        part parts[2];                                                                     \
+        memcpy(parts, &sums[i], sizeof parts);                                             \
+        __asm__ volatile("" : "+m"(parts));                                                \
+        for (size_t half = 0; half < 2; half++) totals[i][half] = totals[i][half] + widened; \
+        memset(&sums[i], 0, sizeof sums[i]);                                               \
+      }                                                                                    \
+      __asm__ volatile("" : "+m"(totals));                                                 \
+    }                                                                                      \
+  }
+
 #if defined(__x86_64__)
 RATE(fma256, "avx2,fma", __m256, __m256, "x", _mm256_fmadd_ps(a, b, sums[i]))
 RATE(fma512, "avx512f", __m512, __m512, "v", _mm512_fmadd_ps(a, b, sums[i]))
 RATE(
   bfloat16, "avx512f,avx512bf16", __m512, __m512i, "v", _mm512_dpbf16_ps(sums[i], (__m512bh)a, (__m512bh)b))
-RATE(
-  float16, "avx512f,avx512fp16", __m512i, __m512i, "v",
-  (__m512i)_mm512_fmadd_ph((__m512h)a, (__m512h)b, (__m512h)sums[i]))
+RATE_OF_HALVES(
+  "avx512f,avx512fp16", __m512i, __m256i, __m512, "v",
+  (__m512i)_mm512_fmadd_ph((__m512h)a, (__m512h)b, (__m512h)sums[i]), _mm512_cvtph_ps(parts[half]))
 RATE(int8, "avx512f,avx512vnni", __m512i, __m512i, "v", _mm512_dpbusd_epi32(sums[i], a, b))
 
 /* Four sums of tiles, as kernels have them. Random bits: products of equal operands take less time. */
@@ -76,7 +105,8 @@ RATE(fma128, "neon", float32x4_t, float32x4_t, "w", vfmaq_f32(sums[i], a, b))
 RATE(
   bfloat16, "bf16", float32x4_t, uint8x16_t, "w",
   vbfdotq_f32(sums[i], vreinterpretq_bf16_u8(a), vreinterpretq_bf16_u8(b)))
-RATE(float16, "fullfp16", float16x8_t, float16x8_t, "w", vfmaq_f16(sums[i], a, b))
+RATE_OF_HALVES(
+  "fullfp16", float16x8_t, float16x4_t, float32x4_t, "w", vfmaq_f16(sums[i], a, b), vcvt_f32_f16(parts[half]))
 RATE(int8, "dotprod", int32x4_t, int8x16_t, "w", vdotq_s32(sums[i], a, b))
 #endif
 

@@ -1,3 +1,4 @@
+import CKelvinKernels
 import Glibc
 package import KelvinDevices
 package import KelvinGraph
@@ -19,9 +20,13 @@ package final class CPUDevice: KernelDevice {
   ///   - prefersBlocks: whether kernels on blocks of channels are taken wherever they exist, regardless of conversion
   ///     costs, so that tests reach all of them.
   ///   - emulatesTiles: whether products at precision `.low` are those of tiles, by an emulation of the unit.
-  package convenience init(variant: Int = 0, prefersBlocks: Bool = false, emulatesTiles: Bool = false) {
+  ///   - emulatesHalves: whether products of rows at precision `.low` are those of float16, by an emulation.
+  package convenience init(
+    variant: Int = 0, prefersBlocks: Bool = false, emulatesTiles: Bool = false, emulatesHalves: Bool = false
+  ) {
     var variant = CPUVariant.all[variant]
     if emulatesTiles { variant.tiles = .emulation }
+    if emulatesHalves { variant.halves = ck_emulated_halves() }
     self.init(CPUKernels(variant: variant, prefersBlocks: prefersBlocks))
   }
 

@@ -9,8 +9,15 @@ struct CPUVariant: @unchecked Sendable {
   /// Whether products round their operands only where the unit for rounded operands is measured to be faster
   /// (`CPUUnits`). Otherwise they always do at precision `.low`, so that tests reach these kernels.
   var measuresUnits = false
+  /// The kernels of float16 that products of rows at precision `.low` may use: the table's, or emulated ones in tests.
+  var halves: UnsafePointer<ck_product_kernels>?
   /// The kernels of tiles that products at precision `.low` may use.
   var tiles: CPUTiles?
+
+  init(table: UnsafePointer<ck_kernels>, sgemm: ck_sgemm?) {
+    (self.table, self.sgemm) = (table, sgemm)
+    halves = table.pointee.products.2
+  }
 
   var kernels: ck_kernels { table.pointee }
   var name: String { (sgemm == nil ? "" : "openblas+") + String(cString: table.pointee.name) }

@@ -49,13 +49,19 @@ import Testing
     ]
     for (name, member) in members where try hasBlocks || !["blocked_convolution", "winograd"].contains(name) {
       let table = try #require(Self.best).pointee
-      for (type, products) in [table.products.0, table.products.1].enumerated() {
-        guard var changed = products?.pointee else { continue }
+      for (type, products) in [table.products.0, table.products.1, table.products.2].enumerated() {
+        guard products?.pointee[keyPath: member] != nil, var changed = products?.pointee else { continue }
         changed[keyPath: member] = Self.nothing
         let fault = try withUnsafePointer(to: changed) { changed in
-          try self.fault { if type == 0 { $0.products.0 = changed } else { $0.products.1 = changed } }
+          try self.fault { table in
+            switch type {
+            case 0: table.products.0 = changed
+            case 1: table.products.1 = changed
+            default: table.products.2 = changed
+            }
+          }
         }
-        #expect(fault?.contains("rounded") == (type == 1), "\(name) \(type): \(fault ?? "no fault")")
+        #expect(fault?.contains("rounded") == (type != 0), "\(name) \(type): \(fault ?? "no fault")")
       }
     }
   }

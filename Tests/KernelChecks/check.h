@@ -38,8 +38,10 @@ void expect_untouched(size_t index, float got);
 
 static inline size_t parts(size_t count, size_t size) { return (count + size - 1) / size; }
 
-/* The operand that a product makes of a number. */
+/* The operand that a product makes of a number. Numbers of float16 keep all their digits at any scale. */
 float operand_of(ck_operands type, float x);
+/* How many times as large as those of float32 sums the errors of sums of products may be. */
+double loss_of(ck_operands type);
 
 /* A window whose results are at least one; of pooling, one whose padding is smaller than itself. */
 ck_window random_window(bool is_pool);
@@ -72,10 +74,14 @@ typedef void (*check)(const ck_kernels *kernels);
 
 /* Defines the checks of a kernel for operands of each type; `kernel##_of` takes the kernels and the type. */
 #define PRODUCT_CHECKS(kernel)                                                                                       \
+  HALF_CHECKS(kernel)                                                                                                \
   PRODUCT_CHECK(kernel, kernel, k->products[ck_operands_float32], ck_operands_float32)                              \
   PRODUCT_CHECK(kernel, bfloat_##kernel, k->products[ck_operands_bfloat16], ck_operands_bfloat16)                   \
   PRODUCT_CHECK(kernel, tile_##kernel, &ck_tiles(false)->products, ck_operands_tiles)                               \
   PRODUCT_CHECK(kernel, emulated_tile_##kernel, &ck_tiles(true)->products, ck_operands_tiles)
+#define HALF_CHECKS(kernel)                                                                                          \
+  PRODUCT_CHECK(kernel, half_##kernel, k->products[ck_operands_float16], ck_operands_float16)                       \
+  PRODUCT_CHECK(kernel, emulated_half_##kernel, ck_emulated_halves(), ck_operands_float16)
 #define PRODUCT_CHECK(kernel, name, products, type) \
   void check_##name(const ck_kernels *k) { kernel##_of(k, products, type); }
 /* Defines the checks of an integer kernel for vectors and for tiles; `kernel##_of` takes the kernels. */
@@ -88,6 +94,8 @@ typedef void (*check)(const ck_kernels *kernels);
   void check_tile_##kernel(const ck_kernels *k);       \
   void check_emulated_tile_##kernel(const ck_kernels *k);
 #define PRODUCT_DECLARATIONS(kernel)                                                            \
+  void check_half_##kernel(const ck_kernels *k);                                                \
+  void check_emulated_half_##kernel(const ck_kernels *k);                                       \
   void check_##kernel(const ck_kernels *k);                                                     \
   void check_bfloat_##kernel(const ck_kernels *k);                                              \
   void check_tile_##kernel(const ck_kernels *k);                                                \

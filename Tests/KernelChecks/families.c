@@ -9,7 +9,8 @@ struct family {
   /* The offset of its kernel in the table. */
   size_t offset;
   enum {
-    of_all, of_integers, products_of_float32, products_of_bfloat16, of_tiles, of_emulated_tiles, of_none,
+    of_all, of_integers, products_of_float32, products_of_bfloat16, products_of_float16, of_emulated_halves, of_tiles,
+    of_emulated_tiles, of_none,
   } table;
   /* A kernel that is in no table. */
   ck_run kernel;
@@ -29,6 +30,9 @@ struct family {
   PRODUCT_OF(products_of_bfloat16, bfloat_##kernel, kernel, cases),               \
   TILE(of_tiles, tile_##kernel, products.kernel, cases),                          \
   TILE(of_emulated_tiles, emulated_tile_##kernel, products.kernel, cases)
+#define HALF(kernel, cases)                                                       \
+  PRODUCT_OF(products_of_float16, half_##kernel, kernel, cases),                  \
+  PRODUCT_OF(of_emulated_halves, emulated_half_##kernel, kernel, cases)
 #define PLAIN(kernel, cases) {#kernel, check_##kernel, cases, 0, of_none, ck_##kernel##_run}
 /* For checks of plain functions, which are the same for every instruction set. */
 static void idle(const void *args, size_t begin, size_t end, void *scratch) {
@@ -89,6 +93,9 @@ static const struct family families[] = {
   PLAIN(gather_elements, 60),
   PLAIN(scatter_elements, 60),
   PLAIN(update_cache, 60),
+  HALF(gemm, 40),
+  HALF(gemv, 20),
+  HALF(pack_rows, 20),
 };
 
 static ck_run kernel_of(const struct family *f, const ck_kernels *k) {
@@ -96,6 +103,7 @@ static ck_run kernel_of(const struct family *f, const ck_kernels *k) {
   const void *tables[] = {
     [of_all] = k, [of_integers] = k->integer, [products_of_float32] = k->products[ck_operands_float32],
     [products_of_bfloat16] = k->products[ck_operands_bfloat16],
+    [products_of_float16] = k->products[ck_operands_float16], [of_emulated_halves] = ck_emulated_halves(),
     [of_tiles] = ck_request_tiles() == ck_tiles_usable ? ck_tiles(false) : NULL,
     [of_emulated_tiles] = ck_tiles(true)};
   if (!tables[f->table]) return NULL;

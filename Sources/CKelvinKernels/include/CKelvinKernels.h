@@ -6,6 +6,7 @@
 #include "ck_elements.h"
 #include "ck_fault.h"
 #include "ck_gather.h"
+#include "ck_halves.h"
 #include "ck_kernels.h"
 #include "ck_non_zero.h"
 #include "ck_thread_pool.h"

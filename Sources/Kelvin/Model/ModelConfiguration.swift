@@ -128,7 +128,8 @@ public enum ComputeTuning: String, Hashable, Sendable, CaseIterable {
 /// The minimum precision of a model's computation.
 ///
 /// For ``low``, a CPU that multiplies bfloat16 (AVX512_BF16) rounds the operands of products with weights and of most
-/// convolutions to bfloat16; for a single row only the weights. A GPU that stores float16 keeps weights and values
+/// convolutions to bfloat16; for a single row only the weights. A CPU with fast float16 arithmetic (AVX512_FP16, NEON)
+/// rounds those of products with weights to float16. A GPU that stores float16 keeps weights and values
 /// between layers in float16. Everything else is always float32, such as depthwise convolutions on the CPU.
 /// ``ComputePlan/remarks`` say if a precision makes no difference.
 public enum ComputePrecision: String, Hashable, Sendable, CaseIterable {

@@ -1,18 +1,15 @@
 package import CKelvinKernels
 
-/// Compares kernels that multiply tiles with the same kernels by the emulated unit, bit by bit. Matrices and images have
-/// parts of tiles at every edge, and sums of numbers have two parts along the depth.
+/// Compares kernels that multiply tiles or float16 with the same kernels by the emulated unit, bit by bit. Matrices and
+/// images have parts of tiles at every edge, and sums of numbers have two parts along the depth.
 package enum TileCheck {
   /// Returns the first result that differs, and the difference; nil if all agree.
   package static func fault(of kernels: ck_tile_kernels) -> String? {
     guard let emulated = ck_tiles(true)?.pointee else { return nil }
     for numbers in Numbers.allCases {
       for (name, compute) in [("product", product), ("convolution", convolution)] {
-        let results = zip(compute(numbers, kernels.products), compute(numbers, emulated.products))
-        for (index, (got, wanted)) in results.enumerated()
-        where got.bitPattern != wanted.bitPattern && !(got.isNaN && wanted.isNaN) {
-          return "\(name) of \(numbers) numbers: element \(index) is \(got), not \(wanted)"
-        }
+        let difference = difference(of: compute(numbers, kernels.products), from: compute(numbers, emulated.products))
+        if let difference { return "\(name) of \(numbers) numbers: \(difference)" }
       }
     }
     for (name, compute) in [("integer product", integerProduct), ("integer convolution", integerConvolution)] {
@@ -22,6 +19,31 @@ package enum TileCheck {
       }
     }
     return nil
+  }
+
+  /// Compares products of float16 with those by the emulated instructions.
+  package static func fault(ofHalves kernels: ck_product_kernels) -> String? {
+    for numbers in Numbers.allCases {
+      let (got, wanted) = (
+        product(of: numbers, by: kernels, ck_operands_float16),
+        product(of: numbers, by: ck_emulated_halves().pointee, ck_operands_float16)
+      )
+      if let difference = difference(of: got, from: wanted) {
+        return "rounded product of \(numbers) numbers: \(difference)"
+      }
+    }
+    return nil
+  }
+
+  /// Describes the first element whose bits differ; the contents of NaN do not count.
+  private static func difference(of got: [Float], from wanted: [Float]) -> String? {
+    let pairs = zip(got, wanted)
+    guard
+      let (index, (got, wanted)) = pairs.enumerated().first(where: { _, pair in
+        pair.0.bitPattern != pair.1.bitPattern && !(pair.0.isNaN && pair.1.isNaN)
+      })
+    else { return nil }
+    return "element \(index) is \(got), not \(wanted)"
   }
 
   /// The kinds of operands.
@@ -50,14 +72,20 @@ package enum TileCheck {
   }
 
   private static func product(of numbers: Numbers, by kernels: ck_product_kernels) -> [Float] {
-    let (rows, columns, depth, type) = (35, 41, 70, ck_operands_tiles)
+    product(of: numbers, by: kernels, ck_operands_tiles)
+  }
+
+  private static func product(
+    of numbers: Numbers, by kernels: ck_product_kernels, _ type: ck_operands
+  ) -> [Float] {
+    let (rows, columns, depth) = (35, 41, 70)
     let memory = Memory(numbers)
     let packedRows = memory.floats(ck_packed_rows_count(rows, depth, type))
     let packedColumns = memory.floats(ck_packed_columns_count(columns, depth, type))
     var packing = ck_pack_rows_args()
     (packing.x, packing.y) = (UnsafePointer(memory.operands(rows * depth)), packedRows)
     (packing.rows, packing.depth, packing.row_stride, packing.depth_stride) = (rows, depth, depth, 1)
-    kernels.pack_rows?(&packing, 0, parts(rows, of: Int(ck_tile_rows)), nil)
+    kernels.pack_rows?(&packing, 0, parts(rows, of: ck_packed_panel(type)), nil)
     ck_pack_columns(memory.operands(columns * depth), columns, depth, depth, 1, type, packedColumns)
 
     var arguments = ck_gemm_args()
@@ -66,11 +94,13 @@ package enum TileCheck {
     (arguments.rows, arguments.columns, arguments.depth) = (rows, columns, ck_packed_count(type, depth))
     (arguments.batches, arguments.a_period, arguments.c_row_stride) = (1, 1, columns)
     arguments.kind = ck_columns_packed
-    (arguments.row_chunk, arguments.column_chunk, arguments.depth_chunk) = (64, 64, 2 * Int(ck_tile_words))
+    // A multiple of the tiles of each type.
+    (arguments.row_chunk, arguments.column_chunk, arguments.depth_chunk) = (64, 96, 2 * Int(ck_tile_words))
     arguments.epilogue.column_bias = UnsafePointer(memory.operands(columns))
     (arguments.epilogue.lower, arguments.epilogue.upper) = (-.infinity, .infinity)
     kernels.gemm?(&arguments, 0, 1, nil)
     let results = Array(UnsafeBufferPointer(start: arguments.c, count: rows * columns))
+    guard type == ck_operands_tiles else { return results }
     (arguments.kind, arguments.coded) = (ck_columns_coded, codes(columns: columns, depth: depth, memory))
     kernels.gemm?(&arguments, 0, 1, memory.floats(arguments.column_chunk * arguments.depth_chunk))
     return results + Array(UnsafeBufferPointer(start: arguments.c, count: rows * columns))

@@ -13,24 +13,29 @@ package enum VariantCheck {
     do {
       for example in try VariantExample.all() {
         let wanted = try example.run(on: CPUDevice(CPUKernels(variant: plain, prefersBlocks: false)), .full)
-        for (prefersBlocks, precision) in implementations(of: suspect, through: example) {
-          let device = CPUDevice(CPUKernels(variant: suspect, prefersBlocks: prefersBlocks))
+        for (variant, prefersBlocks, precision) in implementations(of: suspect, through: example) {
+          let device = CPUDevice(CPUKernels(variant: variant, prefersBlocks: prefersBlocks))
           if let fault = try fault(of: device, in: example, wanted, precision) { return fault }
         }
       }
     } catch {
       return "\(error)"
     }
-    return faultOfFunction(suspect, plain) ?? faultOfCast(suspect, plain)
+    let faultOfHalves = suspect.halves.flatMap { TileCheck.fault(ofHalves: $0.pointee) }
+    return faultOfHalves ?? faultOfFunction(suspect, plain) ?? faultOfCast(suspect, plain)
   }
 
-  /// Returns the layouts and precisions that together select each kernel for some node.
+  /// Returns the variants, layouts and precisions that together select each kernel for some node.
   private static func implementations(
     of variant: CPUVariant, through example: VariantExample
-  ) -> [(prefersBlocks: Bool, precision: Precision)] {
-    var implementations: [(Bool, Precision)] = [(false, .full)]
-    if example.onBlocks, variant.hasBlocks { implementations.append((true, .full)) }
-    if example.rounds, variant.roundedProducts != nil { implementations.append((false, .low)) }
+  ) -> [(variant: CPUVariant, prefersBlocks: Bool, precision: Precision)] {
+    var implementations = [(variant, false, Precision.full)]
+    if example.onBlocks, variant.hasBlocks { implementations.append((variant, true, .full)) }
+    guard example.rounds else { return implementations }
+    if variant.halves != nil { implementations.append((variant, false, .low)) }
+    var others = variant
+    others.halves = nil
+    if others.roundedProducts != nil { implementations.append((others, false, .low)) }
     return implementations
   }
 

@@ -9,8 +9,9 @@ extension KernelTable<CPUContext, CPUKernel> {
       let rows = context.outputs[0].shape.dimensions.dropLast().reduce(1, *)
       guard context.isConstant(1) else { return [KernelOffer(computedProduct(rows: rows, op.epilogue, context))] }
       if let columns = CodedColumns(of: 1, context) {
-        // Few rows are not rounded, because the weights are not stored as operands.
-        let products = context.rowProducts(depth: columns.depth)
+        // Few rows are not rounded, because the weights are not stored as operands. Operands of float16 need scales,
+        // which codes do not have.
+        let products = context.tileProducts(depth: columns.depth) ?? context.products
         let isShort = rows <= Int(ck_coded_rows)
         return [
           KernelOffer(
