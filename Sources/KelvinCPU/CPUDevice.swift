@@ -61,6 +61,8 @@ package final class CPUDevice: KernelDevice {
 
   package var productRates: [ProductRate] { CPUUnits.measured.rates }
 
+  package func recall(_ blobs: any BlobCache) { CPUUnits.recall(blobs) }
+
   package var productFault: String? { CPUTiles.checked.fault.map { "Products of tiles are off: \($0)" } }
 
   package func productSpeedup(at precision: Precision) -> Double { precision == .low ? variant.roundedSpeedup : 1 }

@@ -30,6 +30,9 @@ package protocol Device: AnyObject, Sendable {
   /// The rates of the units that multiply and add; empty for a device that does not measure them.
   var productRates: [ProductRate] { get }
 
+  /// Tells the device where it may keep what it measures of itself, for later processes.
+  func recall(_ blobs: any BlobCache)
+
   /// The reason why a unit that multiplies and adds is not used, although the processor has it; else nil.
   var productFault: String? { get }
 
@@ -68,6 +71,8 @@ extension Device {
   package func work(of node: Node, in graph: Graph) -> Work { graph.work(of: node) }
 
   package var productRates: [ProductRate] { [] }
+
+  package func recall(_ blobs: any BlobCache) {}
 
   package var productFault: String? { nil }
 

@@ -3,6 +3,7 @@ import Glibc
 import KelvinCPU
 import KelvinDevices
 import KelvinGraph
+import Synchronization
 import Testing
 
 /// The units that multiply, and the choice among them.
@@ -16,6 +17,30 @@ import Testing
     #expect(units([("float32", 175), ("bfloat16", 87)]).speedup(of: "bfloat16") < 1)
     #expect(units([("float32", 100), ("int8", 400)]).speedup(of: "bfloat16") == 0)
     #expect(units([]).speedup(of: "bfloat16") == 0)
+  }
+
+  @Test func ratesAreKeptBetweenProcesses() {
+    let (blobs, kept) = (MemoryBlobs(), units([("float32", 1.25e11), ("int8 tiles", 4.445e12)]))
+    #expect(CPUUnits(keptIn: blobs, "key") == nil)
+    kept.keep(in: blobs, "key")
+    #expect(CPUUnits(keptIn: blobs, "key")?.rates == kept.rates)
+    #expect(CPUUnits(keptIn: blobs, "another processor") == nil)
+  }
+
+  @Test func damagedRatesAreMeasuredAgain() {
+    let blobs = MemoryBlobs()
+    units([("float32", 1.25e11)]).keep(in: blobs, "key")
+    let count = blobs.blob("key")?.withUnsafeBytes(\.count) ?? 0
+    #expect(count > 0)
+    for index in 0..<count {
+      blobs.flip(index, of: "key")
+      #expect(CPUUnits(keptIn: blobs, "key") == nil, "byte \(index)")
+      blobs.flip(index, of: "key")
+    }
+    for (name, rate) in [("float32", Double.nan), ("float32", -1), ("float32", .infinity), ("float4", 1)] {
+      units([(name, rate)]).keep(in: blobs, "key")
+      #expect(CPUUnits(keptIn: blobs, "key") == nil, "\(name) \(rate)")
+    }
   }
 
   @Test func everyUnitOfTheProcessorHasARate() throws {
@@ -40,4 +65,15 @@ import Testing
     #expect(device.productSpeedup(at: .low) >= 1)
     #expect(device.productSpeedup(at: .full) == 1)
   }
+}
+
+private final class MemoryBlobs: BlobCache {
+  private let blobs = Mutex<[String: [UInt8]]>([:])
+
+  func blob(_ key: String) -> Bytes? { blobs.withLock { $0[key].map { Bytes($0) } } }
+  func store(_ key: String, _ bytes: UnsafeRawBufferPointer) {
+    let copy = Array(bytes)
+    blobs.withLock { $0[key] = copy }
+  }
+  func flip(_ index: Int, of key: String) { blobs.withLock { $0[key]?[index] ^= 1 } }
 }

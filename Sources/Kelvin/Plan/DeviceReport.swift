@@ -59,7 +59,10 @@ package struct DeviceReport {
       resource = info.resource
       available = listing.device != nil
       reason = listing.reason
-      if let cache, let trust = listing.device?.trust { trust.recall(cache.blobs(info)) }
+      if let cache, let device = listing.device {
+        device.recall(cache.blobs(info))
+        device.trust?.recall(cache.blobs(info))
+      }
       failedSelfTests = listing.device?.trust?.faults ?? []
       let isProcessor = info.kind == .cpu
       threads = isProcessor ? defaultThreadCount : nil

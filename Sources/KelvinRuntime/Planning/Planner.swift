@@ -81,10 +81,11 @@ package struct Planner: Sendable {
   /// kind is tested at its first use; later uses read the result from the cache.
   private func examine(_ devices: [any Device], _ graph: Graph, _ precision: Precision) {
     for device in devices {
+      let blobs = cache?.blobs(device.info) ?? NoBlobCache()
+      device.recall(blobs)
       guard let trust = device.trust, let device = device as? any KernelDevice else { continue }
       trust.examine(
-        graph, precision, on: device, against: inventory.reference ?? inventory.host,
-        blobs: cache?.blobs(device.info) ?? NoBlobCache(), watchdog: watchdog)
+        graph, precision, on: device, against: inventory.reference ?? inventory.host, blobs: blobs, watchdog: watchdog)
     }
   }
 
