@@ -42,11 +42,13 @@ extension Predictor {
     let alone = try graph.proven().explanation.solution.predicted
     return try sizes.compactMap { size in
       try cancellation?.check()
-      guard let batched = loaded.batched(graph, size),
-        try batched.proven().explanation.solution.predicted < alone * Double(size) * (1 - Self.leastGain)
+      guard let batched = loaded.batched(graph, size), let together = try? batched.proven(),
+        together.explanation.solution.predicted < alone * Double(size) * (1 - Self.leastGain)
       else { return nil }
       let predictor = joining(PredictionBatches(graph: graph, queue: BatchQueue(limit: size)))
-      return try predictor.answersAlike(graph, cancellation) ? (size, predictor) : nil
+      // A size that fails, for example for want of memory, is left out.
+      let isAlike = (try? predictor.answersAlike(graph, cancellation)) ?? false
+      return isAlike ? (size, predictor) : nil
     }
   }
 

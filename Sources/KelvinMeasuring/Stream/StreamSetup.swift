@@ -93,7 +93,7 @@ package struct StreamSetup: Sendable {
       let predictor = Predictor(loaded, [compiled], specializationLimit: limit)
       return (frames: ConcurrentFrames(lanes: lanes), predictor: predictor)
     }
-    let sizes = doublings(upTo: min(allowed / 2, largestBatch))
+    let sizes = doublings(upTo: min((options.mostFramesAtOnce ?? 1) / 2, largestBatch))
     let batches = try model.predictor.batching(sizes, of: graph, cancellation).map { size, predictor in
       (frames: ConcurrentFrames(lanes: 2 * size, batch: size), predictor: predictor)
     }
