@@ -15,10 +15,9 @@ typedef void (*ck_run)(const void *args, size_t begin, size_t end, void *scratch
 /* y[i] = f(x[i]); `x` and `y` may be the same. */
 typedef void (*ck_map)(const float *x, float *y, size_t count, float a, float b);
 
-/* The operands of products, in 32-bit words: a float32, or two bfloat16 or float16 that are neighbours along the depth.
- * The last word of an odd depth is padded with a zero; the depth of tiles is padded to whole tiles of 16 words. Sums
- * and results are float32. The kernels for tiles are not in the tables of instruction sets (ck_tiles.h). Operands of
- * float16 have scales (ck_halves.h). */
+/* The operands of products, in 32-bit words: a float32, or two bfloat16 or float16 that are neighbours along the depth,
+ * the latter with scales (ck_halves.h). The last word of an odd depth is padded with a zero; the depth of tiles is padded
+ * to whole tiles of 16 words (ck_tiles.h, which has their kernels). Sums and results are float32. */
 typedef enum { ck_operands_float32, ck_operands_bfloat16, ck_operands_float16, ck_operands_tiles } ck_operands;
 
 /* The number of words for this many numbers. */
