@@ -13,7 +13,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/coverage.md"
 
-# Operators that Kelvin refuses by design, with the reason; other operators that are not read are not implemented yet.
+# Operators that Kelvin refuses by design, with the reason. All others that are not read count as missing.
 REFUSED = {
     "custom_layer": "code of the model's author",
     "ai.onnx.preview.training": "training",
