@@ -93,8 +93,9 @@ package final class Predictor: Sendable {
   /// Returns a predictor of the same model whose concurrent predictions run as batches.
   func joining(_ batch: PredictionBatches) -> Predictor {
     // All sizes of batches are kept.
-    Predictor(
-      loaded, [nil], specializationLimit: max(specializationLimit, batch.queue.limit.trailingZeroBitCount + 1), counts: counts, batch: batch)
+    let sizes = batch.queue.limit.trailingZeroBitCount + 1
+    return Predictor(
+      loaded, [nil], specializationLimit: max(specializationLimit, sizes), counts: counts, batch: batch)
   }
 
   /// Runs the only graph, specialized for types; if a device fails, once more without it.

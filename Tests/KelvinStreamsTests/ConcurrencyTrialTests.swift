@@ -53,7 +53,9 @@ struct ConcurrencyTrialTests {
 
   @Test("batches are tried even if more frames at the same time bring nothing, and until a larger one brings nothing")
   func batches() throws {
-    let plans = [1, 2].map { ConcurrentFrames(lanes: $0) } + [2, 4, 8].map { ConcurrentFrames(lanes: 2 * $0, batch: $0) }
+    let plans =
+      [1, 2].map { ConcurrentFrames(lanes: $0) }
+      + [2, 4, 8].map { ConcurrentFrames(lanes: 2 * $0, batch: $0) }
     let batched = try run(plans, rates: [10, 9, 20, 30, 29])
     #expect(batched.plan == 3)
     #expect(batched.action.what == "batches of up to 4")

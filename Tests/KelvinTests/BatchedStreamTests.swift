@@ -116,7 +116,8 @@ struct BatchedStreamTests {
     var random = SeededGenerator(seed: 1)
     let inputs = try (0..<600).map { _ in
       let row = (0..<192).map { _ in Float(random.unit() - 0.5) }
-      return DictionaryFeatureProvider(dictionary: ["x": FeatureValue(multiArray: try MultiArray(row, shape: [1, 192]))])
+      let value = FeatureValue(multiArray: try MultiArray(row, shape: [1, 192]))
+      return DictionaryFeatureProvider(dictionary: ["x": value])
     }
     let stream = try await FrameStream(model, options: .init(queue: 600, buffer: 600, mostFramesAtOnce: 16))
     #expect(stream.settings.suffix(3) == [2, 4, 8].map { "batches of up to \($0)" })
