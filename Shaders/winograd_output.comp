@@ -49,10 +49,12 @@ void main() {
   int place = firstTile + own - image * rows * columns;
   int row = quotient(place, columns, inverseColumns);
   int top = row * TILE, left = (place - row * columns) * TILE;
-  [[unroll]] for (int point = 0; point < POINTS; point++) {
-    tile[point] = sums((point * storedBlocks + block) * tiles + own);
+  [[unroll]] for (int j = 0; j < SIDE; j++) {
+    [[unroll]] for (int i = 0; i < SIDE; i++) {
+      tile[i * SIDE + j] = sums(((i * SIDE + j) * storedBlocks + block) * tiles + own);
+    }
+    transformOutputs(j, SIDE);
   }
-  [[unroll]] for (int j = 0; j < SIDE; j++) transformOutputs(j, SIDE);
   [[unroll]] for (int i = 0; i < TILE; i++) transformOutputs(i * SIDE, 1);
   vec4 largest = vec4(0);
   [[unroll]] for (int i = 0; i < TILE; i++) {

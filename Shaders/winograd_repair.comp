@@ -30,9 +30,14 @@ VECTORS(3, bias)
 VECTORS(4, residual)
 
 // The points that tell a tap, and with which share.
+#ifdef LARGE
+const float FIRST = 1.0, SECOND = -0.75 * FAR;
+#else
+const float FIRST = -1.0, SECOND = 1.0;
+#endif
 ivec2 points(int tap) { return tap == 0 ? ivec2(0) : tap == 1 ? ivec2(1, 2) : ivec2(SIDE - 1); }
 vec2 shares(int tap) {
-  return tap == 0 ? vec2(-1.0, 0.0) : tap == 1 ? vec2(1.0, -1.0) : vec2(1.0, 0.0);
+  return tap == 0 ? vec2(FIRST, 0.0) : tap == 1 ? vec2(SECOND, -SECOND) : vec2(1.0, 0.0);
 }
 
 // The weights of four output channels.
