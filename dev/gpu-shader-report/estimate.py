@@ -268,9 +268,16 @@ def staged_integer_sum(constants, grid, push, size, groups):
     return Work(groups, groups * 64 * shares, 0, 4 * count * (shares + 1), 4 * count, 1 + -(-shares // 4), 1, 0, 4)
 
 
-def winograd(per_tile, multiply_adds):
+def winograd(side, loads_inputs, flops, multiply_adds, share=1):
+    """A lane transforms a tile of a block: inputs to points, of which it stores a share, or sums at all points to outputs.
+    Points and sums are float32. Tiles of inputs overlap, so each input comes from memory once."""
+    points, outputs = (side + 2) ** 2, side ** 2
+
     def work(constants, grid, push, size, groups):
-        return Work(groups, push[0] * 128, 0, push[0] * per_tile * 16, push[0] * 320, 1, 16, 0, multiply_adds)
+        wide = 4 * points * share
+        return Work(
+            groups, push[0] * flops, 0, push[0] * 4 * (wide + size * (points if loads_inputs else outputs)),
+            push[0] * 4 * (wide + size * outputs * share), 1, points, 0, multiply_adds)
 
     return work
 
@@ -289,7 +296,9 @@ KERNELS = {
     "attention_scalars": attention, "attention_row": attention_row, "attention_row_parts": attention_row,
     "attention_row_limited": attention_row_limited, "attention_row_limited_parts": attention_row_limited,
     "attention_staged": attention_staged, "attention_staged_parts": attention_staged, "attention_sum": attention_sum,
-    "normalized_linear": normalized_linear, "winograd_input": winograd(32, 64), "winograd_output": winograd(20, 40)}
+    "normalized_linear": normalized_linear, "winograd_input": winograd(2, True, 128, 64),
+    "winograd_output": winograd(2, False, 128, 40), "winograd_input_large": winograd(4, True, 480, 408, 0.5),
+    "winograd_output_large": winograd(4, False, 640, 560)}
 
 
 def work(dispatch):

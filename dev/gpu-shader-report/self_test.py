@@ -172,6 +172,17 @@ class Estimates(unittest.TestCase):
         work = estimate.work(commands.Dispatch(product, (1, 40, 1), push))
         self.assertEqual((work.rate, work.cached), ("narrow", 40 * 8 * 16 * (64 + 32) * 2 + 8 * 49 * 160 * 4))
 
+    def test_winograds_tiles_load_and_store_float32_points(self):
+        def tiles(kernel):
+            return estimate.work(commands.Dispatch(commands.Pipeline(kernel, {0: 64}, {}), (2, 1, 1), (100,) + (0,) * 15))
+
+        small, large = tiles("winograd_input"), tiles("winograd_input_large_half")
+        self.assertEqual((small.cached, small.stored), (100 * 32 * 16, 100 * 20 * 16))
+        # Two lanes load a large tile, and store half of its points each.
+        self.assertEqual((large.cached, large.stored), (100 * 36 * (8 + 8), 100 * (36 * 16 + 16 * 8) / 2))
+        self.assertEqual(tiles("winograd_output").cached, small.stored)
+        self.assertEqual(tiles("winograd_output_large_half").cached, 2 * large.stored)
+
     def test_a_step_of_a_chain_is_the_latency_and_the_lanes_instructions(self):
         parts = estimate.parts(self.work(), estimate.CARDS["H100"], is_robust=False)
         self.assertAlmostEqual(parts["chains"], 240 * (300 + 64 + 10 * 4) / 1.755e3)
