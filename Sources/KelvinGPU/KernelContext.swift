@@ -37,9 +37,12 @@ package struct KernelContext<Target: GPUTarget>: Sendable {
     target.unpacksWeights && request.graph[node.inputs[input]].weight?.isBlockQuantized == true
   }
 
-  /// Whether Winograd's tiles may replace taps. They may not when floats are stored as float16, whose range transformed
-  /// tiles exceed, or when a weight stays quantized.
-  package var allowsTransformedTiles: Bool { !keepsQuantized && !target.isHalf(inputs[0].scalar) }
+  /// The Winograd tile by which a convolution may be computed; nil if the weight stays quantized. Values stored as
+  /// float16 have one only at low precision, with points in float32.
+  package var winogradTile: WinogradTile? {
+    guard !keepsQuantized else { return nil }
+    return !target.isHalf(inputs[0].scalar) ? .small : target.isHalf(.float32) ? .large : nil
+  }
 
   /// - Throws: `.unsupported` unless all these inputs are constant.
   package func requireConstants(_ indices: Range<Int>, _ what: String) throws(DeviceError) {

@@ -49,16 +49,19 @@ extension Lowering {
   /// outputs][channel][output in tile]`. They are float32, because a narrower type might not hold them.
   ///
   /// - Parameters:
+  ///   - transform: the tile that determines the points.
+  ///   - tile: outputs in a tile of weights.
   ///   - rows: channels stored.
   ///   - parts: tiles of one point.
   ///   - spare: numbers after the last tile.
   package func winogradWeights(
-    outputs: Int, channels: Int, tile: Int, rows: Int, parts: Int, spare: Int
+    _ transform: WinogradTile, outputs: Int, channels: Int, tile: Int, rows: Int, parts: Int, spare: Int
   ) throws(DeviceError) -> Storage {
     let weight = try constantWeight(1)
     let partCount = rows * tile
     return self.weight(
-      "\(weight.name)/gpu-winograd-\(tile)-\(rows)", count: WinogradPlan.points * parts * partCount + spare
+      "\(weight.name)/gpu-\(transform.implementation)-\(tile)-\(rows)",
+      count: transform.points * parts * partCount + spare
     ) { target in
       weight.weight.withFloats { source in
         guard let filter = source.baseAddress, let place = target.baseAddress else { return }
@@ -68,7 +71,7 @@ extension Lowering {
           for channel in 0..<channels {
             let start = target + part * partCount + channel * tile
             for output in part * tile..<min((part + 1) * tile, outputs) {
-              WinogradPlan.transform(
+              transform.transform(
                 source + (output * channels + channel) * 9, to: start + output % tile, step: parts * partCount)
             }
           }

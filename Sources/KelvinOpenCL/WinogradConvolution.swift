@@ -19,15 +19,16 @@ struct WinogradConvolution: Sendable {
     _ op: Convolution, _ window: SpatialWindow, images: Int, inputs: Int, outputs: Int, _ target: OpenCLTarget
   ) -> (implementation: WinogradConvolution, saving: Double)? {
     let tuning = target.tuning
-    guard op.groups == 1, let costs = tuning.winograd, let plan = WinogradPlan(window, images: images), plan.tiles > 0
+    guard op.groups == 1, let costs = tuning.winograd, let plan = WinogradPlan(window, images: images, .small),
+      plan.tiles > 0
     else { return nil }
     let product = Double(inputs * tuning.blocks(outputs) * tuning.lanes)
     // Kernels count in 32 bits.
-    guard product * Double(WinogradPlan.points) <= Double(1 << 30) else { return nil }
-    let numbers = Double(plan.tiles * WinogradPlan.points * (inputs + outputs))
+    guard product * Double(plan.tile.points) <= Double(1 << 30) else { return nil }
+    let numbers = Double(plan.tiles * plan.tile.points * (inputs + outputs))
     let positions = Double((plan.tiles + tuning.pixels - 1) / tuning.pixels * tuning.pixels)
     let direct = product * Double(window.taps * window.outputCount * images)
-    let saving = direct - product * Double(WinogradPlan.points) * positions - numbers * costs.transformCost
+    let saving = direct - product * Double(plan.tile.points) * positions - numbers * costs.transformCost
     let implementation = WinogradConvolution(op, plan, costs, inputs: inputs, outputs: outputs, target)
     return saving > 0 ? (implementation, saving) : nil
   }
@@ -41,7 +42,7 @@ struct WinogradConvolution: Sendable {
     self.outputs = outputs
     self.target = target
     let blocks = target.tuning.blocks(inputs) + target.tuning.blocks(outputs)
-    slab = plan.slab(byteCount: 4 * WinogradPlan.points * blocks * target.lanes, limit: costs.scratchLimit)
+    slab = plan.slab(byteCount: 4 * plan.tile.points * blocks * target.lanes, limit: costs.scratchLimit)
   }
 
   func lower(_ lowering: OpenCLLowering) throws(DeviceError) {
@@ -53,12 +54,12 @@ struct WinogradConvolution: Sendable {
     let variant = whole.variant(tuning)
     let (tile, parts) = (variant.blocks * tuning.lanes, target.pieces(tuning.blocks(outputs), of: variant.blocks))
     let weights = try lowering.winogradWeights(
-      outputs: outputs, channels: inputs, tile: tile, rows: inputs, parts: parts, spare: tuning.lanes)
+      plan.tile, outputs: outputs, channels: inputs, tile: tile, rows: inputs, parts: parts, spare: tuning.lanes)
     let bias =
       try op.epilogue.hasBias
       ? lowering.biases(groups: 1, outputs: outputs, count: tuning.blocks(outputs) * tuning.lanes) : weights
-    let points = lowering.temporary(WinogradPlan.points * slab * tuning.blocks(inputs) * tuning.lanes, of: .float32)
-    let sums = lowering.temporary(WinogradPlan.points * slab * tuning.blocks(outputs) * tuning.lanes, of: .float32)
+    let points = lowering.temporary(plan.tile.points * slab * tuning.blocks(inputs) * tuning.lanes, of: .float32)
+    let sums = lowering.temporary(plan.tile.points * slab * tuning.blocks(outputs) * tuning.lanes, of: .float32)
     for first in stride(from: 0, to: plan.tiles, by: slab) {
       let tiles = min(slab, plan.tiles - first)
       lowering.run(call("input", first, tiles, blocks: tuning.blocks(inputs)), [x], points)
@@ -73,7 +74,7 @@ struct WinogradConvolution: Sendable {
   /// Returns the products of tiles at their points, which are groups of a pointwise convolution.
   private func product(_ tiles: Int) -> ConvolutionPlan {
     ConvolutionPlan(
-      SpatialWindow(positions: tiles, axes: 2), images: 1, groups: WinogradPlan.points, channels: inputs,
+      SpatialWindow(positions: tiles, axes: 2), images: 1, groups: plan.tile.points, channels: inputs,
       outputs: outputs, from: target.blocks, to: target.blocks)
   }
 

@@ -148,8 +148,17 @@ package struct StagedProduct: Hashable, Sendable {
     let arithmetic = Double(each * tile.invocations) * products / Self.rate
     let cache = Self.cacheBytes * Double(units)
     let own = max(Double(steps(size)) * max(chain, arithmetic), cacheBytes(size) / cache)
-    return own + (shares > 1 ? Self.launch + partBytes(size) / cache : 0)
+    return own + (shares > 1 ? Self.time(ofPasses: 1, bytes: partBytes(size), units: units) : 0)
   }
+
+  /// Returns the estimated time of passes that wait for others, and of the bytes that they read and write, in cycles of
+  /// a compute unit.
+  package static func time(ofPasses count: Int, bytes: Double, units: Int) -> Double {
+    launch * Double(count) + bytes / (cacheBytes * Double(units))
+  }
+
+  /// Returns the float32 multiply-adds of a time on all units.
+  package static func multiplyAdds(_ time: Double, units: Int) -> Double { time * rate * Double(units) }
 
   private func rank(_ size: ProductSize, units: Int) -> (Int, Double) {
     let isChained = steps(size) > Self.longestChain && groups(size) < Self.groupsPerUnit * units
@@ -169,6 +178,9 @@ extension TiledProduct {
       staged(context.target.traits, sharesDepth: sharesDepth, arithmetic: $0)
     }
   }
+
+  /// Returns the estimated time by staged tiles, in cycles of a compute unit; nil for register tiles.
+  func stagedTime(_ traits: VulkanTraits) -> Double? { staging?.time(size, units: traits.computeUnits) }
 
   /// Returns the product by staged tiles, chosen by counts. Returns nil for devices without local memory for them, and
   /// for few output channels.

@@ -33,10 +33,11 @@ struct VulkanTarget: GPUTarget {
   func halved(_ program: VulkanProgram, _ form: HalfStorageMode) -> VulkanProgram? {
     guard !program.pipeline.isHalf else { return program }
     var halved = program
-    let makesParts = program.pipeline.shader.hasSuffix(Self.partsSuffix)
+    let shader = program.pipeline.shader
+    let writesWide = shader.hasSuffix(Self.partsSuffix) || shader == WinogradConvolution.wideShader
     switch form {
     case .all, .operands:
-      guard makesParts == (form == .operands) else { return nil }
+      guard writesWide == (form == .operands) else { return nil }
       halved.pipeline.isHalf = true
       guard VulkanPipelines.embedded[halved.pipeline.module] != nil else { return nil }
       halved.formats = program.formats.map(\.halved)

@@ -5,15 +5,19 @@ package import KelvinGraph
 extension Device {
   /// Runs a whole graph as one segment on this device alone; scratch memory and outputs are initialized to NaN.
   ///
-  /// - Parameter inputs: one tensor for each of the graph's inputs, of its type.
+  /// - Parameters:
+  ///   - inputs: one tensor for each of the graph's inputs, of its type.
+  ///   - implementations: the implementation to use for a node, by node name, if the device has it.
   /// - Returns: the outputs, and the nodes' times if requested.
   package func run(
     _ graph: Graph, _ inputs: [Tensor], precision: Precision = .full, threads: Int = 2, measuresNodes: Bool = false,
-    weights: any PackedWeights = MemoryPackedWeights(), blobs: any BlobCache = NoBlobCache()
+    weights: any PackedWeights = MemoryPackedWeights(), blobs: any BlobCache = NoBlobCache(),
+    implementations: [String: String] = [:]
   ) throws(DeviceError) -> (outputs: [Tensor], timings: [NodeTiming]) {
     let executable = try compile(
       Segment(
-        graph: graph, precision: precision, threads: threads, isDeterministic: true, weights: weights, blobs: blobs))
+        graph: graph, precision: precision, threads: threads, isDeterministic: true, weights: weights, blobs: blobs,
+        implementations: implementations))
     let run = try BoundRun(executable, graph, on: self, measuresNodes: measuresNodes)
     return (try run.outputs(of: inputs), run.timings)
   }
@@ -81,10 +85,12 @@ package enum ConformanceOutcome: Sendable, Equatable {
 
 /// Runs a case on a device and compares the results with the reference device's, by the operators' own tolerances.
 ///
-/// - Parameter storesHalves: whether the device stores float32 as float16 between nodes at this precision.
+/// - Parameters:
+///   - storesHalves: whether the device stores float32 as float16 between nodes at this precision.
+///   - implementation: the implementation to use for every node, if the device has it.
 package func checkConformance(
   of device: any Device, on testCase: ConformanceCase, reference: any Device, precision: Precision = .full,
-  storesHalves: Bool = false
+  storesHalves: Bool = false, implementation: String? = nil
 ) throws(DeviceError) -> ConformanceOutcome {
   let testCase = storesHalves ? testCase.inHalves : testCase
   for node in testCase.graph.nodes {
@@ -94,7 +100,11 @@ package func checkConformance(
   }
   let exact = try reference.run(testCase.graph, testCase.inputs, precision: .full).outputs
   let expected = storesHalves ? exact.map(\.inHalves) : exact
-  let actual = try device.run(testCase.graph, testCase.inputs, precision: precision).outputs
+  let implementations = Dictionary(
+    uniqueKeysWithValues: testCase.graph.nodes.compactMap { node in implementation.map { (node.name, $0) } })
+  let actual = try device.run(
+    testCase.graph, testCase.inputs, precision: precision, implementations: implementations
+  ).outputs
   let tolerance = testCase.graph.tolerance(precision)
   for (index, pair) in zip(expected, actual).enumerated() {
     if let difference = tolerance.difference(of: pair.1, from: pair.0) {

@@ -31,14 +31,21 @@ package struct SpoiledTiles {
   }
 
   /// Returns the number of results whose error exceeds rounding, or that are finite but should not be.
-  package func wrongCount(on device: any Device) throws(DeviceError) -> Int {
-    let actual = try device.run(graph, inputs).outputs[0].floats
+  ///
+  /// - Parameter implementation: the implementation to use, which stores float16 at low precision; nil for the device's
+  ///   choice at full precision.
+  package func wrongCount(on device: any Device, low implementation: String? = nil) throws(DeviceError) -> Int {
+    let actual = try device.run(
+      graph, inputs, precision: implementation == nil ? .full : .low,
+      implementations: implementation.map { [graph.nodes[0].name: $0] } ?? [:]
+    ).outputs[0].floats
+    let rounding: Float = implementation == nil ? 1e-5 : 2e-2
     let largest = expected.lazy.filter(\.isFinite).map(\.magnitude).max() ?? 0
     return zip(actual, expected).count { got, wanted in
       guard wanted.isFinite else { return got != wanted && !(got.isNaN && wanted.isNaN) }
       // Winograd's transform determines taps up to a rounding error of the largest one.
-      let reach = wanted.magnitude > 1e3 ? 1e-2 * wanted.magnitude + 1e-7 * largest : 1e-5
-      return !((got - wanted).magnitude <= max(reach, 1e-5 * wanted.magnitude))
+      let reach = wanted.magnitude > 1e3 ? 1e-2 * wanted.magnitude + 1e-7 * largest : rounding
+      return !((got - wanted).magnitude <= max(reach, rounding * wanted.magnitude))
     }
   }
 }

@@ -180,7 +180,7 @@ struct VulkanConformanceTests {
       for (implementation, isOffered) in [
         ("winograd", !seesFew), ("groups", isCard), ("codes", isCard), ("staged", isCard),
         ("staged in float16", isCard && device.multipliesHalves && !device.multipliesMatrices),
-        ("cooperative", device.multipliesMatrices),
+        ("cooperative", device.multipliesMatrices), ("winograd-4", isCard && device.storesHalves),
       ] where isOffered {
         #expect(made.contains { $0.implementation == implementation }, "\(implementation)")
       }

@@ -10,7 +10,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-private let wordsAlone: Comment = "the driver does not let kernels read and write 16 bits"
+let wordsAlone: Comment = "the driver does not let kernels read and write 16 bits"
 
 @Suite(.enabled(if: !present.isEmpty, absence))
 struct VulkanDeviceTests {

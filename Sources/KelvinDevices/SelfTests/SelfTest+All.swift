@@ -101,6 +101,10 @@ extension SelfTest {
       // Sums above 2^32 are computed directly, without Winograd's transform.
       convolution(.number(0x1p15, [1, 176, 18, 15]), .number(0x1p15, [176, 176, 3, 3]))),
     SelfTest(
+      Convolution.self, named: "convolution by Winograd's large tiles", implementation: "winograd-4", at: .low,
+      convolution([1, 20, 9, 10], filters: 36, kernel: 3),
+      convolution(.number(0x1p15, [1, 20, 9, 10]), .number(0x1p15, [36, 20, 3, 3]))),
+    SelfTest(
       Convolution.self, named: "depthwise convolution", where: isDepthwise,
       convolution([1, 18, 10, 9], filters: 18, kernel: 3, groups: 18)),
     SelfTest(

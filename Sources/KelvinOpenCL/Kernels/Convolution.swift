@@ -40,12 +40,12 @@ extension OpenCLTarget {
     // Storing elements one by one is about half the work of moving them.
     let scattering = Double(y.count) / 2
     let winograd =
-      context.allowsTransformedTiles
+      context.winogradTile == .small
       ? WinogradConvolution.best(op, window, images: x[0], inputs: x[1], outputs: y[1], self) : nil
     let tiled = winograd.map { implementation, _ in
       KernelOffer(
         NodeLowering<Self> { lowering throws(DeviceError) in try implementation.lower(lowering) },
-        WinogradPlan.implementation,
+        WinogradTile.small.implementation,
         KernelLayouts(reads: context.inputs.map { _ in blocks }, writes: [blocks]),
         extraCost: inputFillers + outputFillers)
     }

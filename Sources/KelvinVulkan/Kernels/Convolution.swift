@@ -32,18 +32,20 @@ extension VulkanTarget {
               })
           }
           let tiles = geometry.tiles(blocks)
-          let winograd = context.allowsTransformedTiles ? WinogradConvolution.best(op, tiles, self) : nil
-          if let implementation = winograd?.implementation {
-            offers.append(
+          let staged = context.keepsQuantized ? [] : tiles.staged(context)
+          let winograd = context.winogradTile.flatMap { WinogradConvolution.best(op, tiles, staged.first, $0, self) }
+          let saving = winograd.map { max($0.saving, 0) } ?? (offers.isEmpty ? 0 : Double(geometry.products))
+          let direct = tiles.offers(beside: staged, op.epilogue, context, extraCost: saving)
+          let transformed = winograd.map { implementation, saving in
+            [
               implementation.product(blocks).alternating(
-                context.blocked(implementation.kernel, WinogradPlan.implementation), traits
+                context.blocked(implementation.kernel, implementation.key, extraCost: max(-saving, 0)), traits
               ) { tiles in
                 implementation.cut(by: tiles).map { ($0.product(blocks), $0.kernel) }
-              })
+              }
+            ]
           }
-          offers += tiles.offers(
-            beside: context.keepsQuantized ? [] : tiles.staged(context), op.epilogue, context,
-            extraCost: winograd?.saving ?? (offers.isEmpty ? 0 : Double(geometry.products)))
+          offers += saving > 0 ? (transformed ?? []) + direct : direct + (transformed ?? [])
         }
       }
     }
