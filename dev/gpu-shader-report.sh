@@ -3,10 +3,11 @@
 # other drivers that compute on the CPU. Packages from Debian and PyPI are unpacked into .build-shader-report, not
 # installed.
 #
-#   dev/gpu-shader-report.sh table           compile every kernel of six models, write docs/gpu-shader-report.md
+#   dev/gpu-shader-report.sh table           compile every kernel of seven models, write docs/gpu-shader-report.md
 #   dev/gpu-shader-report.sh bars            the same; print what misses a bar and fail if anything does
 #   dev/gpu-shader-report.sh estimate MODEL… estimated times of models of bench/models.py on cards, from what RADV's
-#                                            replacement of a card is told to do, with the arithmetic
+#                                            replacement of a card is told to do, with the arithmetic;
+#                                            PRECISION=low at another precision than full
 #   dev/gpu-shader-report.sh count MODEL…    dispatches, barriers, submissions, waits and bytes copied by an inference;
 #                                            a decoder's by a token. DRIVER=lavapipe counts where results are right
 #   dev/gpu-shader-report.sh conformance     the conformance suites on lavapipe, the latest one too, and SwiftShader,
@@ -25,7 +26,7 @@ kelvin=${KELVIN:-$PWD/.build/release/kelvin}
 amd=(navi21 navi31 polaris10 renoir)
 latest=(turing ampere ada adreno740 apple-m1)
 intel=(skl tgllp)
-models=(mobilenet_v2 resnet50 vit_b16 unet matmuls perceptron_float16)
+models=(mobilenet_v2 resnet50 vit_b16 unet resnet50_int8 matmuls perceptron_float16)
 estimated=(mobilenet_v2 resnet50 vit_b16 unet minilm resnet50_int8 gpt2_shared)
 # The card whose choice of kernels and whose memory are estimated and counted, and the memory of an imitated one.
 card=navi31
@@ -184,21 +185,21 @@ compile_vulkan() {
   done
 }
 
-# Logs several inferences of models, or of a decoder several tokens.
-log_inferences() { # DRIVER MODEL…
-  local model workload
+# Logs several inferences of models, or of a decoder several tokens, in the folder of a precision.
+log_inferences() { # DRIVER PRECISION MODEL…
+  local model workload folder=$scratch/inferences/$2
   install_mesa
-  python3 bench/models.py bench/cache "${@:2}" > /dev/null
-  rm -rf "$scratch/inferences" && mkdir -p "$scratch/inferences"
-  for model in "${@:2}"; do
+  python3 bench/models.py bench/cache "${@:3}" > /dev/null
+  rm -rf "$folder" && mkdir -p "$folder"
+  for model in "${@:3}"; do
     workload=(--workload one-shot --iterations 5 --rounds 1 --warm-seconds 1ms)
     case $model in
       gpt2_*) workload=(--workload tokens --prompt 4 --tokens 8) ;;
       minilm) workload+=(--shape ids=1x128 --shape mask=1x128) ;;
     esac
-    logged "$scratch/inferences/$model.jsonl" "$1" "$kelvin" bench "bench/cache/$model.onnx" --units vulkan:0 --strict \
-      --no-canary --no-cache --no-agreement "${workload[@]}" > "$scratch/inferences/$model.log" 2>&1 ||
-      { cat "$scratch/inferences/$model.log" >&2; return 1; }
+    logged "$folder/$model.jsonl" "$1" "$kelvin" bench "bench/cache/$model.onnx" --units vulkan:0 --strict \
+      --precision "$2" --no-canary --no-cache --no-agreement "${workload[@]}" > "$folder/$model.log" 2>&1 ||
+      { cat "$folder/$model.log" >&2; return 1; }
   done
 }
 
@@ -236,7 +237,8 @@ compile() {
   rm -rf "$scratch/logs" && mkdir -p "$scratch/logs"
   compile_vulkan
   compile_intel
-  log_inferences "$card" "${estimated[@]}"
+  log_inferences "$card" full "${estimated[@]}"
+  log_inferences "$card" low "${estimated[@]}"
 }
 
 # Cases run one after another: a driver compiles on the single thread of its queue, so parallel cases would time out.
@@ -248,6 +250,7 @@ suite() { # DRIVER TARGET
 }
 
 mkdir -p "$scratch"
+precision=${PRECISION:-full}
 case "${1:-}" in
   table)
     compile
@@ -259,14 +262,14 @@ case "${1:-}" in
     judge bars
     ;;
   estimate)
-    log_inferences "$card" "${@:2}"
-    python3 dev/gpu-shader-report/estimate.py Shaders/spv "$scratch"/inferences/*.jsonl
+    log_inferences "$card" "$precision" "${@:2}"
+    python3 dev/gpu-shader-report/estimate.py Shaders/spv "$scratch/inferences/$precision"/*.jsonl
     ;;
   count)
     # Software drivers appear to be a card, whose kernels they then run.
     case ${DRIVER:-$card} in lavapipe*) export KELVIN_SHADER_REPORT_MEMORY=$imitated ;; esac
-    log_inferences "${DRIVER:-$card}" "${@:2}"
-    python3 dev/gpu-shader-report/commands.py "$scratch"/inferences/*.jsonl
+    log_inferences "${DRIVER:-$card}" "$precision" "${@:2}"
+    python3 dev/gpu-shader-report/commands.py "$scratch/inferences/$precision"/*.jsonl
     ;;
   conformance)
     status=0

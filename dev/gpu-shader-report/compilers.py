@@ -35,6 +35,8 @@ AMD_MULTIPLY_ADD = re.compile(r"v_(dual_)?(fma|fmac|fmaak|fmamk|mac|mad|madak|ma
 AMD_VECTOR_LOAD = re.compile(r"(buffer|global|flat|tbuffer|scratch)_load|image_\w*load")
 AMD_SCALAR_LOAD = re.compile(r"s_(buffer_)?load_")
 AMD_LOCAL_LOAD = re.compile(r"ds_(load|read)")
+# A dot product of bytes is four multiply-adds.
+DOT4 = re.compile(r"v_dot4|dp4a")
 # Multiply-adds of a 16 by 16 by 16 product for each lane of a wave of 64.
 MATRIX_MULTIPLY_ADDS = 16 ** 3 // 64
 # Multiply-adds for each lane by instruction; a matrix instruction multiplies 16 by 8 by 16 for 32 lanes.
@@ -89,7 +91,8 @@ def amd_loop(assembly):
         # The two halves of a dual instruction are two operations.
         for operation in (part.split()[0] for line in lines for part in line.split("::") if part.split()):
             isMultiplyAdd = AMD_MULTIPLY_ADD.fullmatch(re.sub(r"_(e32|e64|dpp|sdwa)$", "", operation))
-            loop.multiply_adds += bool(isMultiplyAdd) * (MATRIX_MULTIPLY_ADDS if operation.startswith("v_wmma") else 1)
+            loop.multiply_adds += bool(isMultiplyAdd) * (
+                MATRIX_MULTIPLY_ADDS if operation.startswith("v_wmma") else 4 if DOT4.match(operation) else 1)
             loop.vector += bool(AMD_VECTOR_LOAD.match(operation))
             loop.scalar += bool(AMD_SCALAR_LOAD.match(operation))
             loop.local += bool(AMD_LOCAL_LOAD.match(operation))
@@ -107,7 +110,7 @@ def intel_loop(assembly):
     def count(lines):
         loop = Loop()
         for line in lines:
-            loop.multiply_adds += bool(re.search(r"\b(mad|mac|dp4a|dpas)\b", line))
+            loop.multiply_adds += bool(re.search(r"\b(mad|mac|dp4a|dpas)\b", line)) * (4 if DOT4.search(line) else 1)
             loop.vector += bool(re.search(r"\bsends?\S* .*", line))
         return loop
 
@@ -124,7 +127,8 @@ def adreno_loop(assembly):
         for line in filter(None, lines):
             repeated = re.search(r"\(rpt(\d)\)", line)
             times = 1 + int(repeated.group(1)) if repeated else 1
-            loop.multiply_adds += times * bool(re.search(r"\b(mad\.f|dp4acc)", line))
+            found = re.search(r"\b(mad\.f|dp4acc)", line)
+            loop.multiply_adds += times * (0 if not found else 4 if DOT4.match(found.group()) else 1)
             loop.vector += bool(re.search(r"\b(isam|ldib|ldg|ldc)\b", line))
             loop.local += bool(re.search(r"\bldl\b", line))
             loop.instructions += times
@@ -191,7 +195,9 @@ class Kernel:
 
     @property
     def is_product(self):
-        return self.name.startswith(PRODUCTS)
+        """Whether operands are read for several results. A window over one channel at a time reads each for one."""
+        has_one_column = self.name == "integer_product" and self.constants.split()[4:5] == ["1"]
+        return self.name.startswith(PRODUCTS) and not has_one_column
 
     @property
     def has_one_row(self):

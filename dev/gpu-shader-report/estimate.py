@@ -11,6 +11,7 @@ import sys
 
 import commands
 import compilers
+from cards import CARDS
 from page import table
 
 MODELS = {"mobilenet_v2": "MobileNetV2", "resnet50": "ResNet-50", "vit_b16": "ViT-B/16", "unet": "U-Net",
@@ -22,50 +23,23 @@ MODELS = {"mobilenet_v2": "MobileNetV2", "resnet50": "ResNet-50", "vit_b16": "Vi
 CHECKED_LOAD = 36
 
 
-@dataclasses.dataclass(frozen=True)
-class Card:
-    """Figures from data sheets, but for the latency of the level-2 cache, its bytes a second, and the time of a dispatch,
-    which are published measurements or guesses from similar cards."""
-
-    units: int          # compute units, multiprocessors, cores
-    gigahertz: float
-    flops: int          # of float32, a cycle and unit
-    cache: float        # GB/s of the level-2 cache
-    memory: float       # GB/s
-    latency: int        # cycles, of the level-2 cache
-    launch: float       # microseconds, of a dispatch that waits for the one before
-    load_bytes: int     # a cycle and unit, to registers
-    resident: int       # groups of 64 invocations on a unit
-    is_scalar: bool     # operands that all lanes share are loaded once
-    is_checked: bool    # its compilers check bounds by instructions
-    narrow: int         # of float16, a cycle and unit
-    matrices: int       # of matrices of float16 with sums in float32, a cycle and unit; 0 if it has none
-
-    @property
-    def peak(self):
-        return self.units * self.flops * self.gigahertz * 1e9
-
-
-CARDS = {
-    "H100": Card(132, 1.755, 256, 5500, 3350, 300, 3.5, 128, 16, False, True, 512, 4096),
-    "RTX 3060": Card(28, 1.78, 256, 1100, 360, 260, 3.0, 128, 16, False, True, 256, 512),
-    "RX 7900 XTX": Card(96, 2.4, 256, 3500, 960, 330, 4.0, 64, 16, True, False, 512, 512),
-    "Arc A770": Card(32, 2.1, 256, 1500, 560, 500, 8.0, 64, 16, False, False, 512, 2048),
-    "UHD 770": Card(2, 1.55, 256, 130, 60, 350, 8.0, 64, 14, False, False, 512, 0),
-    "Adreno 740": Card(6, 0.68, 512, 120, 60, 400, 15.0, 64, 16, True, False, 1024, 0),
-    "Mali-G720 MC12": Card(12, 1.3, 256, 160, 70, 350, 15.0, 64, 8, False, False, 512, 0),
-}
 # The host, on a discrete card: milliseconds of a submission that is waited for, and bytes a millisecond of the bus.
 WAIT, BUS = 0.04, 20e6
 # Milliseconds that an inference may take.
 LIMITS = {
     ("mobilenet_v2", "H100"): 0.35, ("resnet50", "H100"): 0.8, ("vit_b16", "H100"): 2.2,
     ("mobilenet_v2", "RTX 3060"): 0.45, ("resnet50", "RTX 3060"): 1.6, ("vit_b16", "RTX 3060"): 6}
+# The parts of a time.
+KINDS = ("launches", "chains", "loads", "arithmetic", "cache", "memory")
 # Cards of few, more and many units; a product that is a chain of more than this many steps has at least two groups a unit.
 UNITS = (28, 84, 132)
 STEPS = 32
+# Cards with matrices of float16, for which times at precision low are printed too.
+LOW = ("H100", "RTX 3060")
 # Bytes that a product of more than LARGE floating-point operations loads from the level-2 cache for each of them.
 LARGE, BYTES_PER_FLOP = 10e6, 0.1
+# A product that loads its operands and results so many times at most waits longer for memory than for the cache, on any card.
+MOST_LOADED = 1.5
 
 
 @dataclasses.dataclass(frozen=True)
@@ -195,19 +169,28 @@ def matmul(constants, grid, push, size, groups):
         (rows * depth + depth * columns + rows * columns) * matrices * size, steps, (height + width) / 32, 0, 256)
 
 
+def staged(planes, height, positions, tiles, columns, packed=1):
+    """Positions and columns that the tiles of a product have for each element of the depth. Lanes beyond its edges load what
+    others do, and weights are in tiles of 16 columns. A position counts as `packed` columns."""
+    return planes * (packed * positions * tiles + -(-positions // height) * -(-columns // 16) * 16)
+
+
 def staged_product(constants, grid, push, size, groups, slab=16, each=1, rate="flops"):
     """A step is a slab of the depth, of instructions of `each` multiply-adds. Groups that share the depth write sums of
     their own, in float32."""
     lanes, height, width, pixels, blocks = (constants.get(key, 64) for key in range(5))
-    _, group_blocks, _, _, channels, positions, _, shares, steps, input_area, output_area = push[:11]
+    _, group_blocks, _, own_blocks, channels, positions, tiles, shares, steps, input_area, output_area = push[:11]
+    transposed = constants.get(9, 0)
+    taps = -(-push[14] // push[16]) * -(-push[15] // push[17]) if transposed else push[14] * push[15]
     weights = channels * group_blocks * 4 * push[14] * push[15]
     inputs = push[0] * 4 * input_area * max(1, positions // max(1, output_area))
     sums = shares * positions * channels * 4 if shares > 1 else 0
-    phases = push[16] * push[17] if constants.get(9, 0) else 1
+    phases = push[16] * push[17] if transposed else 1
+    planes = phases * max(1, channels // (4 * own_blocks))
     results = phases * positions * channels * size
     return Work(
         groups, groups * lanes * steps * 8 * slab * pixels * blocks, 2 * positions * weights,
-        groups * steps * slab * (height + width) * size + sums,
+        staged(planes, height, positions, tiles, 4 * own_blocks) * group_blocks * 4 * taps * size + sums,
         (inputs + weights) * size + (0 if sums else results), steps, slab / 4 * (height + width) / lanes, 0,
         4 * slab * pixels * blocks / each, lanes, rate)
 
@@ -220,6 +203,21 @@ def staged_product_cooperative(*arguments):
     return staged_product(*arguments, slab=32, each=16, rate="matrices")
 
 
+def staged_product_windows(constants, grid, push, size, groups):
+    """A group reads what its windows see, four vectors a lane and step. Then a step is a slab of weights."""
+    lanes, _, _, width, pixels, seen = (constants.get(key, 64) for key in range(6))
+    blocks, _, channels, rectangles, down, across, *output = push[:8]
+    input_area, taps = push[8] * push[9], push[10] * push[11]
+    depth, images = 4 * blocks * taps, rectangles // (down * across)
+    reads, slabs = -(-seen // (4 * lanes)), -(-depth // 16)
+    positions, steps = images * output[0] * output[1], reads + slabs
+    return Work(
+        groups, groups * lanes * slabs * 128 * pixels, 2 * positions * channels * depth,
+        groups * (4 * seen + depth * width) * size,
+        (images * 4 * blocks * input_area + depth * channels + positions * channels) * size, steps,
+        (seen + 4 * width * slabs) / lanes / steps, 0, 64 * pixels * slabs / steps, lanes)
+
+
 def staged_sum(constants, grid, push, size, groups):
     """Four sums are loaded at a time. They are still in the level-2 cache."""
     count, shares = push[:2]
@@ -229,17 +227,17 @@ def staged_sum(constants, grid, push, size, groups):
 
 def integer_product(constants, grid, push, size, groups):
     """Bytes are loaded a word each, so that a multiply-add takes 1.9 instructions, as Ampere's compiler has it."""
-    positions, blocks = constants.get(1, 4), constants.get(6, 2)
+    positions, blocks, together = constants.get(1, 4), constants.get(6, 2), constants.get(9, 1)
     _, count, _, _, split, channels, columns = push[:7]
     depth, height, width, *kernel = push[10:16]
     taps = kernel[0] * kernel[1] * kernel[2]
-    steps = -(-channels // 4) * taps
-    loads = positions * (1 if constants.get(3, 0) else 4)
+    steps = -(-channels // 4) * taps // together
+    loads = positions * (together if together > 1 else 1 if constants.get(3, 0) else 4)
     weights = split * columns * channels * taps
     return Work(
         groups, groups * 64 * steps * 32 * positions * blocks, 2 * count * weights,
-        groups * steps * 4 * (64 * loads + 4 * blocks), split * channels * depth * height * width + weights, steps,
-        loads / 4, blocks, 1.9 * 16 * positions * blocks)
+        groups * steps * 4 * (64 * loads + 4 * blocks * together), split * channels * depth * height * width + weights,
+        steps, loads / 4, blocks * together, 1.9 * positions * blocks * (together if together > 1 else 16))
 
 
 def staged_integers(multiply_add):
@@ -247,7 +245,8 @@ def staged_integers(multiply_add):
     two words is one multiply-add where the device has one for bytes."""
     def work(constants, grid, push, size, groups):
         lanes, height, width, pixels = (constants.get(key, 64) for key in range(4))
-        positions, all_groups, channels, columns, _, _, shares, steps, input_area, output_area = push[:10]
+        positions, all_groups, channels, columns, words, tiles, shares, steps, input_area, output_area = push[:10]
+        loaded = staged(all_groups, height, positions, tiles, columns, packed=4) * 4 * words * push[13] * push[14]
         columns *= all_groups
         inputs = channels * all_groups * (
             positions if constants.get(5, 0) else input_area * max(1, positions // max(1, output_area)))
@@ -256,7 +255,7 @@ def staged_integers(multiply_add):
         products = 64 * pixels * multiply_add
         return Work(
             groups, groups * lanes * steps * 2 * products, 2 * positions * weights,
-            groups * steps * 64 * (4 * height + width) + sums,
+            loaded + sums,
             4 * inputs + weights + (0 if sums else 4 * positions * columns), steps, (16 * height + 4 * width) / lanes, 0,
             products + 128 * height / lanes, lanes)
 
@@ -289,7 +288,8 @@ def element_wise(constants, grid, push, size, groups):
 KERNELS = {
     "convolution": convolution, "linear": linear, "depthwise": depthwise, "attention": attention, "matmul": matmul,
     "staged_product": staged_product, "staged_product_narrow": staged_product_narrow,
-    "staged_product_cooperative": staged_product_cooperative, "staged_sum": staged_sum,
+    "staged_product_cooperative": staged_product_cooperative, "staged_product_windows": staged_product_windows,
+    "staged_sum": staged_sum,
     "staged_integers": staged_integers(5.5), "staged_integers_dot": staged_integers(1),
     "staged_integer_sum": staged_integer_sum,
     "integer_product": integer_product, "integer_product_dot": integer_product,
@@ -383,7 +383,9 @@ class Network:
     @property
     def hungry(self):
         """The large products that load more from the cache than the limit."""
-        return sum(work.useful > LARGE and work.cached > BYTES_PER_FLOP * work.useful for work in self.products)
+        return sum(
+            work.useful > LARGE and work.cached > max(BYTES_PER_FLOP * work.useful, MOST_LOADED * work.stored)
+            for work in self.products)
 
     def behind(self):
         missed = []
@@ -392,7 +394,7 @@ class Network:
                 f"chains of more than {STEPS} steps in fewer than two groups a unit: "
                 + ", ".join(f"{self.chained(units)} with {units} units" for units in UNITS))
         if self.hungry:
-            missed.append(f"products that load more than {BYTES_PER_FLOP} byte for an operation: {self.hungry}")
+            missed.append(f"large products that load too much from the cache: {self.hungry}")
         for (name, card), limit in LIMITS.items():
             if name == self.name and (time := estimate(self.works, CARDS[card], self.is_robust).total()) > limit:
                 missed.append(f"{time:.2f} ms on {card} of at most {limit}")
@@ -410,9 +412,9 @@ def networks(spirv, paths):
             commands.counts(inference), log.is_robust)
 
 
-def logs(folder):
-    """Returns the logs of the models in the scratch folder, in the order of MODELS."""
-    paths = (pathlib.Path(folder) / "inferences" / f"{model}.jsonl" for model in MODELS)
+def logs(folder, precision="full"):
+    """Returns the logs of the models at a precision in the scratch folder, in the order of MODELS."""
+    paths = (pathlib.Path(folder) / "inferences" / precision / f"{model}.jsonl" for model in MODELS)
     return [path for path in paths if path.exists()]
 
 
@@ -420,7 +422,7 @@ def print_counts(every):
     table(
         ["network", "dispatches", "barriers", "submissions", "waits", "copies", "MB copied", "host ms",
          "products"]
-        + [f"chains, {units} units" for units in UNITS] + ["bytes/FLOP", f"over {BYTES_PER_FLOP}"],
+        + [f"chains, {units} units" for units in UNITS] + ["bytes/FLOP", "over the limit"],
         [[one.title]
          + [one.counts[name] for name in ("dispatches", "barriers", "submissions", "waits", "copies")]
          + [f"{sum(count for name, count in one.counts.items() if name.startswith('bytes')) / 1e6:.2f}",
@@ -428,17 +430,29 @@ def print_counts(every):
          + [one.chained(units) for units in UNITS] + [f"{one.bytes_per_flop:.2f}", one.hungry] for one in every])
 
 
+def print_low(every, low):
+    """Prints the times of networks at precision low beside those at full."""
+    rows = []
+    full = {one.name: one for one in every}
+    for one in low:
+        for card in LOW:
+            own, other = (estimate(of.works, CARDS[card], of.is_robust) for of in (one, full[one.name]))
+            rows.append(
+                [one.title, card, len(one.works), f"{own.total():.2f}", f"{other.total():.2f}"]
+                + [f"{own[kind]:.2f}" for kind in KINDS])
+    table(["network", "card", "dispatches", "ms", "ms at full", *KINDS], rows)
+
+
 def print_estimates(every):
-    kinds = ["launches", "chains", "loads", "arithmetic", "cache", "memory"]
     rows = []
     for one in every:
         for name, card in CARDS.items():
             time = estimate(one.works, card, one.is_robust)
             useful = sum(work.useful for work in one.works) / (time.total() * 1e-3) / card.peak
             rows.append(
-                [one.title, name, f"{time.total():.2f}"] + [f"{time[kind]:.2f}" for kind in kinds]
+                [one.title, name, f"{time.total():.2f}"] + [f"{time[kind]:.2f}" for kind in KINDS]
                 + [f"{useful:.1%}", LIMITS.get((one.name, name), "")])
-    table(["network", "card", "ms"] + kinds + ["of peak", "limit"], rows)
+    table(["network", "card", "ms", *KINDS, "of peak", "limit"], rows)
 
 
 def print_cards():

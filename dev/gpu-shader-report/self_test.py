@@ -96,7 +96,8 @@ class Estimates(unittest.TestCase):
         work = estimate.work(commands.Dispatch(product, (1, 40, 1), push))
         self.assertEqual((work.groups, work.steps, work.multiply_adds, work.lanes), (40, 8, 256, 128))
         self.assertEqual(work.useful, self.work().useful)
-        self.assertEqual(work.cached, 40 * 8 * 16 * (64 + 32) * 4 + 8 * 49 * 160 * 4)
+        # Each of five tiles across has 49 positions, not 64.
+        self.assertEqual(work.cached, 960 * (5 * 49 + 160) * 4 + 8 * 49 * 160 * 4)
         total = commands.Pipeline("staged_sum", {0: 64, 1: 0, 2: 255}, {})
         work = estimate.work(commands.Dispatch(total, (31, 1, 1), (49 * 40, 8, 49, 40, 160, 0, 0, 0, 0)))
         self.assertEqual((work.steps, work.cached), (3, 49 * 40 * 16 * 9))
@@ -109,7 +110,31 @@ class Estimates(unittest.TestCase):
         work = estimate.work(commands.Dispatch(product, (1, 6, 1), push))
         self.assertEqual((work.groups, work.steps, work.lanes), (6, 8, 256))
         self.assertEqual(work.useful, self.work().useful)
-        self.assertEqual(work.cached, 6 * 8 * 64 * (4 * 64 + 64) + 2 * 49 * 160 * 4)
+        self.assertEqual(work.cached, 960 * (3 * 4 * 49 + 160) + 2 * 49 * 160 * 4)
+
+    def test_taps_of_one_channel_that_are_read_together_are_one_step(self):
+        # The mean of 7 by 7 bytes in 2048 channels.
+        push = (2048, 1, 1, 1, 2048, 1, 1, 0, 1, 1, 1, 7, 7, 1, 7, 7) + (1,) * 6
+
+        def mean(taps):
+            kernel = commands.Pipeline("integer_product", {0: 64, 1: 1, 6: 1, 9: taps}, {})
+            return estimate.work(commands.Dispatch(kernel, (32, 1, 1), push))
+
+        one, seven = mean(1), mean(7)
+        self.assertEqual((one.steps, seven.steps), (49, 7))
+        self.assertEqual(one.useful, seven.useful)
+
+    def test_rectangles_read_what_their_windows_see_once(self):
+        # U-Net: 3 by 3 windows of 32 channels at 224 by 224, 16 channels of the result, 28 by 14 rectangles.
+        push = (8, 4, 16, 392, 28, 14, 224, 224, 224, 224, 3, 3, 1, 1, 1, 1, 1, 1) + (0,) * 4
+        kernel = commands.Pipeline(
+            "staged_product_windows", dict(enumerate([64, 8, 16, 16, 8, 8 * 10 * 18, 0, 0])), {})
+        work = estimate.work(commands.Dispatch(kernel, (392, 1, 1), push))
+        self.assertEqual((work.groups, work.steps), (392, 6 + 18))
+        self.assertEqual(work.useful, 2 * 224 * 224 * 288 * 16)
+        self.assertEqual(work.flops, work.useful)
+        self.assertEqual(work.cached, 392 * (8 * 180 * 16 + 288 * 16 * 4))
+        self.assertLess(work.cached, estimate.BYTES_PER_FLOP * work.useful)
 
     def test_a_token_s_attention_has_short_chains_in_wide_groups(self):
         # Twelve heads, one query, 1024 keys of 64, a lane for each key.
@@ -170,7 +195,7 @@ class Estimates(unittest.TestCase):
         push = (240, 240, 40, 40, 160, 49, 5, 8, 8, 49, 49, 7, 7, 7, 1, 1) + (0,) * 12
         product = commands.Pipeline("staged_product_narrow_parts_half", constants, {})
         work = estimate.work(commands.Dispatch(product, (1, 40, 1), push))
-        self.assertEqual((work.rate, work.cached), ("narrow", 40 * 8 * 16 * (64 + 32) * 2 + 8 * 49 * 160 * 4))
+        self.assertEqual((work.rate, work.cached), ("narrow", 960 * (5 * 49 + 160) * 2 + 8 * 49 * 160 * 4))
 
     def test_winograds_tiles_load_and_store_float32_points(self):
         def tiles(kernel):
@@ -206,6 +231,16 @@ class Estimates(unittest.TestCase):
         self.assertEqual(network.hungry, 1)
         self.assertEqual(len(network.behind()), 2)
 
+    def test_a_product_that_waits_for_memory_may_load_its_operands_from_the_cache(self):
+        # A token of GPT-2: each weight of 50257 columns is for one operation and the next.
+        kernel = commands.Pipeline("normalized_linear", {0: 256}, {})
+        dispatch = commands.Dispatch(kernel, (786, 1, 1), (1, 768, 50257, 64))
+        work = estimate.work(dispatch)
+        self.assertGreater(work.cached, estimate.BYTES_PER_FLOP * work.useful)
+        self.assertEqual(estimate.Network("gpt2_shared", ["normalized_linear"], [work], {}, False).hungry, 0)
+        for card in estimate.CARDS.values():
+            self.assertGreater(card.cache, estimate.MOST_LOADED * card.memory)
+
     def test_waits_and_bytes_over_the_bus_are_the_hosts_time(self):
         counts = {"waits": 3, "bytes up": 30_000_000, "bytes down": 10_000_000}
         self.assertAlmostEqual(estimate.Network("unet", [], [], counts, False).host, 3 * 0.04 + 2)
@@ -223,6 +258,11 @@ class Compilers(unittest.TestCase):
     def test_adrenos_repeated_instructions_count_each_time(self):
         self.assertEqual(compilers.adreno_loop(ADRENO), compilers.Loop(multiply_adds=2, vector=1, instructions=6))
 
+    def test_a_dot_product_of_bytes_is_four_multiply_adds(self):
+        self.assertEqual(compilers.adreno_loop("l1:\ndp4acc r0.x, r1.x, r2.x, r0.x\nbr p0.x, #l1").multiply_adds, 4)
+        self.assertEqual(compilers.amd_loop("BB1:\nv_dot4_i32_iu8 v1, v2, v3, v1\ns_cbranch_scc1 BB1").multiply_adds, 4)
+        self.assertEqual(compilers.intel_loop("L1:\ndp4a (16|M0) r1 r1 r2 r3\njmpi L1").multiply_adds, 4)
+
     def test_a_kernel_misses_the_limits_of_its_compiler(self):
         def behind(gpu, constants="64 32 2 2 0 0 255 0 1", **properties):
             return compilers.Kernel(gpu, "convolution", constants, **{"spills": 0, "loop": None, **properties}).behind()
@@ -237,6 +277,11 @@ class Compilers(unittest.TestCase):
         self.assertEqual(behind("apple-m1", instructions=230), [])
         self.assertEqual(behind("apple-m1", "64 32 2 2 1 0 255 0 1", instructions=383), [])
         self.assertEqual(behind("adreno740", loop=plain, spills=4), ["spills 4"])
+        # A window over one channel at a time is not a product.
+        taps = compilers.Loop(multiply_adds=7, vector=14, instructions=510)
+        for constants, misses in (("64 1 1 0 1 1 1 0 1 7", 0), ("64 1 1 0 0 1 1 0 1 1", 2)):
+            kernel = compilers.Kernel("ampere", "integer_product", constants, taps, 0)
+            self.assertEqual(len(kernel.behind()), misses)
         self.assertEqual(behind("adreno740", loop=plain, occupancy=0.375), ["occupancy 38% of at least 50%"])
 
 

@@ -37,11 +37,14 @@ loop. Other products take at most 170, as windows and conversions from float16 c
 one row have no such limit, since exponentials and memory bound them.
 - On Apple the 1×1 convolution without an activation takes at most 260 instructions, those outside the loop included.
 - Occupancy is at least 50 %, so that loads of some subgroups overlap with arithmetic of others. It is at least 25 % for \
-products with scalar or local operands, and for kernels with a tile in registers, whose own loads overlap.
+products with scalar or local operands, and for kernels with a tile in registers, whose own loads overlap. A thread on \
+Intel always has 128 registers, so there is no such limit.
 - A product of more than 32 steps has at least two groups for each of 28, 84 and 132 units. Each step waits for the one \
 before, so that a card is otherwise idle while a lane works through its chain.
 - A product of more than 10 million operations loads at most 0.1 byte from the level-2 cache for an operation. Cards \
-compute ten times as many operations as their caches deliver bytes.
+compute ten times as many operations as their caches deliver bytes. If 1.5 times its operands and results are more, it \
+loads at most these: memory then takes longer than the cache, on all cards below. This concerns products of one row, \
+and those with few output channels.
 - An inference takes no longer than the last column of the estimated times.
 """
 
@@ -54,7 +57,8 @@ The time of a dispatch is a launch and the longest of five parts, which overlap:
 its groups
 - loads: bytes that the lanes of the busiest unit load into registers / bytes a cycle
 - arithmetic: operations of the busiest unit / operations a cycle
-- cache: bytes that all groups load / bytes a second of the level-2 cache
+- cache: bytes that all groups load / bytes a second of the level-2 cache. Lanes beyond the edge of a product load what \
+others of the group do, and add nothing.
 - memory: bytes of operands and results, each once / bytes a second of the memory
 
 A load with checked bounds adds 36 instructions on NVIDIA, as its listing has it. The formulas for each kernel are in \
@@ -65,6 +69,10 @@ about 20 GB/s. This is for a discrete card whose memory the host can write.
 
 Chains are the products that miss the limit of steps and groups on cards of so many units. The last columns are bytes \
 of the level-2 cache for an operation of all products, and the number of large products above the limit.
+"""
+
+LOW = """At precision `low`, float32 is stored as float16, and products with constant weights use matrices of float16, which \
+both cards have (RADV gives them to RDNA 3):
 """
 
 
@@ -189,7 +197,7 @@ def print_compiler(title, gpus, compiler, kernels):
            + [used(same[0]), merged(same, gpus)] for (name, constants), same in sorted(rows.items())])
 
 
-def print_table(kernels, networks):
+def print_table(kernels, networks, low):
     print(INTRODUCTION)
     print_summary(kernels, networks)
     print(LIMITS)
@@ -198,6 +206,8 @@ def print_table(kernels, networks):
         estimate.print_counts(networks)
         print()
         estimate.print_estimates(networks)
+        print("\n" + LOW)
+        estimate.print_low(networks, low)
         print("\nThe longest dispatch of each network on the fastest card:\n")
         estimate.print_longest(networks, next(iter(estimate.CARDS)))
         print("\nThe figures of the cards:\n")
@@ -206,7 +216,7 @@ def print_table(kernels, networks):
         print_compiler(title, gpus, compiler, kernels)
 
 
-def print_bars(kernels, networks):
+def print_bars(kernels, networks, _):
     missed = [kernel for kernel in kernels if kernel.behind()]
     for kernel in missed:
         print(f"{kernel.gpu} {kernel.name} {kernel.constants}: {'; '.join(kernel.behind())} ({used(kernel)})")
@@ -221,4 +231,5 @@ if __name__ == "__main__":
     command, spirv, folder = sys.argv[1:]
     print_report = {"table": print_table, "bars": print_bars}[command]
     sys.exit(print_report(
-        compilers.every_kernel(spirv, folder), list(estimate.networks(spirv, estimate.logs(folder)))))
+        compilers.every_kernel(spirv, folder),
+        *(list(estimate.networks(spirv, estimate.logs(folder, precision))) for precision in ("full", "low"))))
