@@ -25,6 +25,8 @@ layout(constant_id = 5) const bool REQUANTIZES = false;
 layout(constant_id = 6) const int BLOCKS = 2;
 layout(constant_id = 7) const bool LONG = true;           // sums are of more than CHANNELS products
 layout(constant_id = 8) const bool SIGNED_X = true;
+// Taps that are read together: kernelX of one channel and one column, if a float holds the whole sum; else 1.
+layout(constant_id = 9) const int TAPS = 1;
 const int CHANNELS = 256;
 
 layout(push_constant) uniform Parameters {
@@ -126,7 +128,21 @@ void main() {
 #endif
   for (int kz = 0; kz < kernelZ; kz++) {
     for (int ky = 0; ky < kernelY; ky++) {
-      for (int kx = 0; kx < kernelX; kx++) {
+      for (int kx = 0; kx < kernelX; kx += TAPS) {
+#ifndef DOT
+        if (TAPS > 1) {
+          [[unroll]] for (int tap = 0; tap < TAPS; tap++) {
+            float w = unpacked(weights(weight++).x).x - float(weightZero[0].x);
+            [[unroll]] for (int i = 0; i < PIXELS; i++) {
+              int iz = front[i] + kz * dilationZ, iy = top[i] + ky * dilationY, ix = left[i] + tap * dilationX;
+              bool exists = iz >= 0 && iz < depth && iy >= 0 && iy < height && ix >= 0 && ix < width;
+              int from = source + (exists ? (iz * height + iy) * width + ix : 0);
+              sum[i * BLOCKS].x += (exists ? float(int(x(from).x)) - float(xZero) : 0.0) * w;
+            }
+          }
+          continue;
+        }
+#endif
         bool inside[PIXELS];
         int from[PIXELS];
         [[unroll]] for (int i = 0; i < PIXELS; i++) {

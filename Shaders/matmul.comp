@@ -32,12 +32,12 @@ VECTORS(2, yVectors)
 #define FOUR(name, operand, TRANSPOSED, ALIGNED) \
   vec4 name(int start, int line, int at, int depth, int count) { \
     int width = TRANSPOSED ? count : depth; \
-    int first = start + min(line, (TRANSPOSED ? depth : count) - 1) * width; \
+    int row = min(line, (TRANSPOSED ? depth : count) - 1); \
     vec4 four; \
     if (ALIGNED) { \
-      four = operand##Vectors((first + min(at, width - 4)) / 4); \
+      four = operand##Vectors(start / 4 + row * (width / 4) + min(at, width - 4) / 4); \
     } else { \
-      [[unroll]] for (int c = 0; c < 4; c++) four[c] = operand(first + min(at + c, width - 1)); \
+      [[unroll]] for (int c = 0; c < 4; c++) four[c] = operand(start + row * width + min(at + c, width - 1)); \
     } \
     if (TRANSPOSED) return line < depth ? four : vec4(0); \
     return ALIGNED && at + 4 <= depth ? four : mix(vec4(0), four, lessThan(at + ivec4(0, 1, 2, 3), ivec4(depth))); \
@@ -110,14 +110,15 @@ void main() {
   vec4 sum[8];
   [[unroll]] for (int r = 0; r < 8; r++) sum[r] = vec4(0);
   for (int k = 0; k < depth; k += SLAB) {
-    // Of a line along the depth, SLAB / 4 vectors; of one across it, as many as the tile has.
+    // Of a line along the depth, SLAB / 4 vectors; of one across it, as many as the tile has. These are powers of two of
+    // at most 64, so the invocation's part of a place is the same in all steps.
     [[unroll]] for (int step = 0; step < SLAB * LEFTS; step += 64) {
       int i = step + own;
       if (SLAB * LEFTS < 64 && i >= SLAB * LEFTS) continue;
       if (X_TRANSPOSED) {
-        lefts[i] = LEFT(k + i / LEFTS, firstRow + i % LEFTS * 4);
+        lefts[i] = LEFT(k + step / LEFTS + own / LEFTS, firstRow + own % LEFTS * 4);
       } else {
-        int row = i / (SLAB / 4), part = i % (SLAB / 4) * 4;
+        int row = step / (SLAB / 4) + own / (SLAB / 4), part = own % (SLAB / 4) * 4;
         vec4 four = LEFT(firstRow + row, k + part);
         [[unroll]] for (int c = 0; c < 4; c++) lefts[(part + c) * LEFTS + row / 4][row % 4] = four[c];
       }
@@ -125,9 +126,9 @@ void main() {
     [[unroll]] for (int step = 0; step < SLAB * RIGHTS; step += 64) {
       int i = step + own;
       if (!Y_TRANSPOSED) {
-        rights[i] = RIGHT(k + i / RIGHTS, firstColumn + i % RIGHTS * 4);
+        rights[i] = RIGHT(k + step / RIGHTS + own / RIGHTS, firstColumn + own % RIGHTS * 4);
       } else {
-        int column = i / (SLAB / 4), part = i % (SLAB / 4) * 4;
+        int column = step / (SLAB / 4) + own / (SLAB / 4), part = own % (SLAB / 4) * 4;
         vec4 four = RIGHT(firstColumn + column, k + part);
         [[unroll]] for (int c = 0; c < 4; c++) rights[(part + c) * RIGHTS + column / 4][column % 4] = four[c];
       }

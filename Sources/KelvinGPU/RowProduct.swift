@@ -13,6 +13,8 @@ package struct RowProduct: Hashable, Sendable {
   package let rows, depth, columns: Int
   /// Strides from row to row, in elements. Columns up to the stride of the result are set to zero.
   package let inputStride, outputStride: Int
+  /// Whether the depth is whole vectors of four, and so is each row that is read.
+  package var readsVectors: Bool { depth % 4 == 0 && inputStride % 4 == 0 }
 
   package init(rows: Int, depth: Int, columns: Int, inputStride: Int, outputStride: Int) {
     (self.rows, self.depth, self.columns) = (rows, depth, columns)

@@ -21,7 +21,10 @@ struct StagedIntegers: Sendable {
       size.depth < StagedTile.depthLimit / 4, 4 * words(plan) <= traits.vectorLimit
     else { return [] }
     let partLimit = 4 * min(traits.byteLimit / 4, traits.texelLimit, traits.winograd.scratchLimit / 4)
-    let all = traits.stagedTiles.filter(tiles.contains).compactMap { tile in
+    // Without fast products of bytes, more sums of an invocation exceed its registers.
+    let all = traits.stagedTiles.filter {
+      tiles.contains($0) && (traits.usesPackedDotProducts || $0.pixels == 4)
+    }.compactMap { tile in
       StagedProduct.best(size, units: traits.computeUnits, tiles: [tile], partLimit: partLimit)
     }.map { StagedIntegers(plan: plan, weights: weights, staging: $0) }.filter { $0.planes <= traits.groupLimit }
     func time(_ product: StagedIntegers) -> Double { product.staging.time(size, units: traits.computeUnits) }

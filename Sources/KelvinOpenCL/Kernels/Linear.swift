@@ -41,7 +41,7 @@ extension OpenCLTarget {
     let columns = product.columns(ofGroup: tuning.group, rowTile: rowTile)
     var defines = [
       "ROWS=\(rowTile)", "RESIDUAL=\(addsResidual ? 1 : 0)", "ACTIVATION=\(activation?.code ?? UnaryFunction.noneCode)",
-      "WHOLE=\(product.depth % 4 == 0 ? 1 : 0)",
+      "WHOLE=\(product.readsVectors ? 1 : 0)",
     ]
     if let codes { defines += ["CODED", "BITS=\(codes.bits)", "MEANING=\(codes.meaning)"] }
     return call(

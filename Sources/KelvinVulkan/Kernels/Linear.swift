@@ -59,9 +59,10 @@ extension VulkanTarget {
     let specializationConstants =
       traits.usesShuffles
       ? [traits.lanes] + variant
-      : variant + [product.depth % 4 == 0 ? 1 : 0] + (codes.map { [$0.bits, $0.meaning] } ?? [])
+      : variant + [product.readsVectors ? 1 : 0] + (codes.map { [$0.bits, $0.meaning] } ?? [])
+    let row: OperandFormat = product.readsVectors && !traits.usesShuffles ? .float4 : .float
     return call(
-      traits.product("linear", codes), [.float, codes == nil ? .packed4 : .uint, .float, .float], group: group,
+      traits.product("linear", codes), [row, codes == nil ? .packed4 : .uint, .float, .float], group: group,
       specializationConstants: specializationConstants, product.parameters(columns: columns, activation, codes),
       groups: [(product.outputStride + columns - 1) / columns, y, z])
   }
