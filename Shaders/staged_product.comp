@@ -34,7 +34,7 @@ layout(constant_id = 1) const int HEIGHT = 64;
 layout(constant_id = 2) const int WIDTH = 64;
 layout(constant_id = 3) const int PIXELS = 4;
 layout(constant_id = 4) const int BLOCKS = 1;
-layout(constant_id = 5) const bool WINDOWED = true;
+layout(constant_id = 5) const int TAPS = 2;   // of a slab: 0 without windows, 1 if all its blocks are of one tap, else more
 layout(constant_id = 6) const bool RESIDUAL = false;
 layout(constant_id = 7) const uint ACTIVATION = UNARY_NONE;
 layout(constant_id = 8) const bool ROWS = false;
@@ -81,7 +81,9 @@ const int SLAB = 4;
 #endif
 const int ACROSS = WIDTH / (4 * BLOCKS), DOWN = HEIGHT / PIXELS;   // invocations
 const int INVOCATIONS = ACROSS * DOWN;
-const int LEFTS = SLAB * HEIGHT / INVOCATIONS, RIGHTS = SLAB * WIDTH / INVOCATIONS;   // vectors an invocation stages
+const int LEFTS = SLAB * HEIGHT / INVOCATIONS;   // vectors an invocation stages
+const int RIGHTS = (SLAB * WIDTH + INVOCATIONS - 1) / INVOCATIONS;
+const bool WINDOWED = TAPS > 0;
 // Lines are a little longer than their vectors, so that neighbours lie in different banks.
 const int RIGHT_TILE = 16 * SLAB + 4;
 #ifdef COOPERATIVE
@@ -247,22 +249,24 @@ void main() {
         }
         [[unroll]] for (int i = 0; i < RIGHTS; i++) {
           int at = i * INVOCATIONS + own;
-          rights[at / (16 * SLAB) * RIGHT_TILE + at % (16 * SLAB)] = nextRights[i];
+          if (SLAB * WIDTH >= INVOCATIONS || at < SLAB * WIDTH) {
+            rights[at / (16 * SLAB) * RIGHT_TILE + at % (16 * SLAB)] = nextRights[i];
+          }
         }
         barrier();
       }
       if (staged + 1 < end) {
         [[unroll]] for (int i = 0; i < LEFTS; i++) {
           int at = i * INVOCATIONS + own;
-          int k = (staged + 1) * SLAB + (ROWS ? at % SLAB : at / HEIGHT);
-          bool inside = k < depth;
-          k = min(k, depth - 1);
+          int slabStart = (staged + 1) * SLAB, k = slabStart + (ROWS ? at % SLAB : at / HEIGHT);
+          bool inside = TAPS == 1 || k < depth;
+          if (TAPS != 1) k = min(k, depth - 1);
           int from = source[i];
           if (WINDOWED) {
-            int tap = smallQuotient(k, inverseBlocks);
+            int tap = smallQuotient(TAPS == 1 ? slabStart : k, inverseBlocks);
             int ky = smallQuotient(tap, inverseTapsX), kx = tap - ky * tapsX;
             int iy = top + (TRANSPOSED ? -ky : ky) * dilationY, ix = left + (TRANSPOSED ? -kx : kx) * dilationX;
-            inside = inside && iy >= 0 && iy < height && ix >= 0 && ix < width;
+            inside = inside && uint(iy) < uint(height) && uint(ix) < uint(width);
             from += (k - tap * groupBlocks) * inputArea + (inside ? iy * width + ix : 0);
           } else {
             from += ROWS ? k : k * inputArea;

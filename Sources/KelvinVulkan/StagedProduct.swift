@@ -20,8 +20,9 @@ package struct StagedTile: Hashable, Sendable {
   /// Few positions and channels keep a large card busy; many read less for each product.
   package static let all = [
     StagedTile(positions: 32, channels: 32, pixels: 4, blocks: 1),
-    StagedTile(positions: 64, channels: 16, pixels: 4, blocks: 1),
+    StagedTile(positions: 128, channels: 16, pixels: 4, blocks: 1),
     StagedTile(positions: 64, channels: 32, pixels: 4, blocks: 1),
+    StagedTile(positions: 128, channels: 32, pixels: 8, blocks: 1),
     StagedTile(positions: 64, channels: 64, pixels: 4, blocks: 1),
     StagedTile(positions: 64, channels: 64, pixels: 8, blocks: 1),
     StagedTile(positions: 128, channels: 64, pixels: 8, blocks: 1),
@@ -126,11 +127,14 @@ package struct StagedProduct: Hashable, Sendable {
     return down * ((size.outputs + tile.channels - 1) / tile.channels) * size.groups * shares
   }
 
-  /// Bytes that all groups read from the cache and write as sums of shares.
+  /// Bytes that all groups read from the cache and write as sums of shares. Lanes beyond the edges of the product read
+  /// what others do.
   package func cacheBytes(_ size: ProductSize) -> Double {
-    let slabBytes = tile.arithmetic.slab * (tile.positions * size.packed + tile.channels) * tile.arithmetic.byteCount
-    let read = groups(size) * steps(size) * slabBytes
-    return Double(read) + (shares > 1 ? partBytes(size) : 0)
+    let across = (size.outputs + tile.channels - 1) / tile.channels
+    let down = (size.positions + tile.positions - 1) / tile.positions
+    let columns = (size.outputs + StagedTile.packed - 1) / StagedTile.packed * StagedTile.packed
+    let read = size.groups * size.depth * (size.positions * size.packed * across + columns * down)
+    return Double(read * tile.arithmetic.byteCount) + (shares > 1 ? partBytes(size) : 0)
   }
 
   private func partBytes(_ size: ProductSize) -> Double {
@@ -162,9 +166,13 @@ package struct StagedProduct: Hashable, Sendable {
 
   private func rank(_ size: ProductSize, units: Int) -> (Int, Double) {
     let isChained = steps(size) > Self.longestChain && groups(size) < Self.groupsPerUnit * units
+    return ((isChained ? 2 : 0) + (Self.isHungry(size, cacheBytes(size)) ? 1 : 0), time(size, units: units))
+  }
+
+  /// Whether a product is large and reads so many bytes from the cache that it waits for them.
+  static func isHungry(_ size: ProductSize, _ cacheBytes: Double) -> Bool {
     let operations = 2 * Double(size.positions * size.outputs * size.groups) * Double(size.depth * size.packed)
-    let isHungry = operations > Self.large && cacheBytes(size) > Self.bytesPerOperation * operations
-    return ((isChained ? 2 : 0) + (isHungry ? 1 : 0), time(size, units: units))
+    return operations > large && cacheBytes > bytesPerOperation * operations
   }
 }
 
@@ -211,6 +219,12 @@ extension TiledProduct {
     }
   }
 
+  /// Taps to which the blocks of a slab belong: 0 without windows, 1, or 2 for several.
+  private func taps(_ tile: StagedTile) -> Int {
+    if phases == nil, window.isPointwise { return 0 }
+    return (groupInputs + 3) / 4 * 4 % tile.arithmetic.slab == 0 ? 1 : 2
+  }
+
   /// Adds the kernels of a staged product: the product, and the sum of shares if there are several.
   func run(
     _ staging: StagedProduct, _ lowering: VulkanLowering, _ x: Storage, _ weights: Storage, _ bias: Storage,
@@ -234,7 +248,7 @@ extension TiledProduct {
       "staged_product" + tile.arithmetic.shaderSuffix + (sharesDepth ? VulkanTarget.partsSuffix : ""),
       [.float4, .packed4, .float4] + others.map { _ in .float4 }, group: tile.invocations,
       specializationConstants: [
-        tile.positions, tile.channels, tile.pixels, tile.blocks, phases == nil && window.isPointwise ? 0 : 1,
+        tile.positions, tile.channels, tile.pixels, tile.blocks, taps(tile),
       ] + (sharesDepth ? constants(plain, nil) : constants(epilogue, residual)) + [
         isRows ? 1 : 0, phases == nil ? 0 : 1,
       ] + tile.matrixConstants,
