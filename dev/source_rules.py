@@ -23,7 +23,7 @@ SHARED_SHADERS = {
     "codes", "dialect", "lines", "meanings", "prelude", "scaling", "scattered", "variant",
     "block", "blocked", "copy", "half", "narrow", "unblock",
     "depthwise", "depthwise_transpose", "integer_product", "matmul", "normalize_lines", "normalize_rows",
-    "requantize", "staged_integer_sum", "staged_integers", "staged_product", "staged_sum", "unfold", "winograd", "winograd_input", "winograd_output", "winograd_repair"}
+    "requantize", "staged_integer_sum", "staged_integers", "staged_product", "staged_product_windows", "staged_sum", "unfold", "winograd", "winograd_input", "winograd_output", "winograd_repair"}
 # Modules that are declared in order to be linked or run, and never imported.
 UNIMPORTED = {"CMutexForTSan", "KelvinC"}
 IMPORT = re.compile(

@@ -18,7 +18,7 @@ struct StagedAttention {
 
   /// - Returns: nil if rows are not whole vectors, or too long for the local memory.
   init?(_ plan: AttentionPlan, _ traits: VulkanTraits) {
-    let memory = traits.attentionMemory
+    let memory = traits.localMemory
     let (width, values) = (plan.op.width / 4, plan.op.valueWidth / 4)
     guard plan.liesInVectors(of: 4),
       let keys = Self.slabs.first(where: { Self.localByteCount(keys: $0, width, values) <= memory })

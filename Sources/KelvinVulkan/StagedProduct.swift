@@ -178,13 +178,20 @@ package struct StagedProduct: Hashable, Sendable {
 
 extension TiledProduct {
   /// The key of offers with this implementation.
-  var implementation: String { staging?.tile.arithmetic.implementation ?? "tiles" }
+  var implementation: String {
+    windows == nil ? staging?.tile.arithmetic.implementation ?? "tiles" : WindowTile.implementation
+  }
 
-  /// Returns the product by staged tiles in each arithmetic that its operands allow, best first.
+  /// Returns the product by staged tiles in each arithmetic that its operands allow, and by rectangles, best first.
   func staged(_ context: KernelContext<VulkanTarget>, sharesDepth: Bool = true) -> [TiledProduct] {
-    context.stagedArithmetics.compactMap {
-      staged(context.target.traits, sharesDepth: sharesDepth, arithmetic: $0)
-    }
+    let traits = context.target.traits
+    let products = context.stagedArithmetics.compactMap { staged(traits, sharesDepth: sharesDepth, arithmetic: $0) }
+    guard !(context.inputs + context.outputs).contains(where: { context.target.isHalf($0.scalar) }),
+      let tile = WindowTile.all(self, traits).first
+    else { return products }
+    let windows = cut(by: .windows(tile))
+    let isBetter = products.first?.staging.map { tile.isBetter(than: $0, self, traits) } ?? true
+    return isBetter ? [windows] + products : products + [windows]
   }
 
   /// Returns the estimated time by staged tiles, in cycles of a compute unit; nil for register tiles.

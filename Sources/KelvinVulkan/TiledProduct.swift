@@ -8,6 +8,8 @@ enum ProductTiles: Hashable, Sendable {
   case registers(RegisterTiles)
   /// Each group computes a tile and shares its operands in local memory.
   case staged(StagedProduct)
+  /// Each group computes a rectangle, and shares in local memory what its windows see.
+  case windows(WindowTile)
 }
 
 /// Tiles of positions by output channels: a convolution on blocked tensors, or rows times constant weights.
@@ -20,8 +22,9 @@ struct TiledProduct: Sendable {
   let layout: ValueLayout
   /// The tiles that an invocation may compute, unless the product is staged.
   var registers: RegisterTiles
-  /// The tile of a group; nil for register tiles.
+  /// The tile of a group; nil for other tiles.
   private(set) var staging: StagedProduct?
+  private(set) var windows: WindowTile?
   /// The phases of a transposed convolution, which has one group.
   var phases: TransposedPhases?
 
@@ -65,10 +68,13 @@ struct TiledProduct: Sendable {
 
   /// Returns the positions by blocks that an invocation computes, as in `4x2`, or the positions by channels of a group,
   /// as in `64x32`.
-  private func shape(_ traits: VulkanTraits) -> String { staging?.tile.name ?? "\(pixels(traits))x\(blocks)" }
+  private func shape(_ traits: VulkanTraits) -> String {
+    windows?.name ?? staging?.tile.name ?? "\(pixels(traits))x\(blocks)"
+  }
 
   /// Groups along the side of the grid that is not folded, unlike the side of positions.
   var planes: Int {
+    if let windows { return (outputs + windows.channels - 1) / windows.channels }
     guard let staging else { return size.groups * parts }
     return size.groups * ((groupOutputs + staging.tile.channels - 1) / staging.tile.channels) * staging.shares
   }
@@ -115,6 +121,7 @@ struct TiledProduct: Sendable {
   /// Returns tiles that add the same products in the same order. Register tiles read each operand more often, but wait
   /// for no other invocation.
   private func otherTiles(_ traits: VulkanTraits) -> [ProductTiles] {
+    if windows != nil { return WindowTile.all(self, traits).map { .windows($0) } }
     guard let staging else { return traits.otherTiles.map { .registers($0) } }
     return otherStagedTiles(than: staging, traits).map { .staged($0) }
       + (staging.shares == 1 && staging.tile.arithmetic == .wide ? [.registers(registers)] : [])
@@ -123,15 +130,17 @@ struct TiledProduct: Sendable {
   /// Returns the same product in other tiles.
   func cut(by tiles: ProductTiles) -> TiledProduct {
     var product = self
+    (product.staging, product.windows) = (nil, nil)
     switch tiles {
-    case .registers(let registers): (product.registers, product.staging) = (registers, nil)
+    case .registers(let registers): product.registers = registers
     case .staged(let staging): product.staging = staging
+    case .windows(let tile): product.windows = tile
     }
     return product
   }
 
   /// The number of output channels in a tile of packed weights, and the number of tiles of a group.
-  var tile: Int { staging == nil ? 4 * blocks : StagedTile.packed }
+  var tile: Int { staging == nil && windows == nil ? 4 * blocks : StagedTile.packed }
   var parts: Int { (groupOutputs + tile - 1) / tile }
 
   func kernel(_ epilogue: Epilogue) -> NodeLowering<VulkanTarget> {
@@ -171,6 +180,7 @@ struct TiledProduct: Sendable {
     _ lowering: VulkanLowering, _ x: Storage, _ weights: Storage, _ bias: Storage, _ residual: Storage?,
     _ epilogue: Epilogue, _ result: Storage, _ codes: QuantizedOperand? = nil
   ) {
+    if let windows { return windows.run(self, lowering, [x, weights, bias], residual, epilogue, result) }
     if let staging { return run(staging, lowering, x, weights, bias, residual, epilogue, result) }
     let (target, traits) = (lowering.target, lowering.target.traits)
     let variant = traits.product("convolution", codes)

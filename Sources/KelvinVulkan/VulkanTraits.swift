@@ -77,8 +77,8 @@ struct VulkanTraits: Hashable, Sendable {
   var attentionKeys: Int
   /// Elements of the vectors in which rows of an attention must be readable.
   var attentionLanes: Int
-  /// Bytes of local memory for attention with slabs of keys; 0 on software drivers, where a group is a loop.
-  var attentionMemory: Int
+  /// Bytes of local memory that groups share operands in; 0 on software drivers, where a group is a loop.
+  var localMemory: Int
 
   /// The number of loop iterations after which the driver ends an invocation.
   var iterationLimit: Int
@@ -155,7 +155,7 @@ struct VulkanTraits: Hashable, Sendable {
     let localByteCount = Int(limits.maxComputeSharedMemorySize)
     // The invocations of each size are a power of two, and four floats of local memory each.
     widestGroup = [1024, 512, 256, 128].first { $0 <= invocations && 16 * $0 <= localByteCount } ?? flatGroup
-    attentionMemory = isSoftware || widestGroup < StagedAttention.leastInvocations ? 0 : localByteCount
+    localMemory = isSoftware || widestGroup < StagedAttention.leastInvocations ? 0 : localByteCount
     stagedTiles =
       isSoftware
       ? []

@@ -64,7 +64,7 @@ struct WinogradConvolution: Sendable {
     let blocks =
       switch tiles {
       case .registers(let registers): registers.blocks
-      case .staged: StagedTile.packed / 4
+      case .staged, .windows: StagedTile.packed / 4
       }
     storedBlocks = ((outputs + 3) / 4 + blocks - 1) / blocks * blocks
     let (limit, byteCount) = (traits.vectorLimit, 16 * plan.tile.points * (inputBlocks + storedBlocks))

@@ -179,6 +179,7 @@ struct VulkanConformanceTests {
       }.map(\.1)
       for (implementation, isOffered) in [
         ("winograd", !seesFew), ("groups", isCard), ("codes", isCard), ("staged", isCard),
+        ("rectangles", isCard),
         ("staged in float16", isCard && device.multipliesHalves && !device.multipliesMatrices),
         ("cooperative", device.multipliesMatrices), ("winograd-4", isCard && device.storesHalves),
       ] where isOffered {

@@ -96,6 +96,10 @@ extension SelfTest {
       Convolution.self, named: "convolution of planes to blocks", implementation: "planes to blocks",
       convolution([1, 2, 6, 7], filters: 20, kernel: 3)),
     SelfTest(
+      Convolution.self, named: "convolution by rectangles", implementation: "rectangles",
+      convolution([2, 12, 9, 19], filters: 36, kernel: 3),
+      convolution([1, 5, 21, 37], filters: 20, kernel: 5, stride: 2)),
+    SelfTest(
       Convolution.self, named: "convolution by Winograd's tiles", implementation: "winograd",
       convolution([1, 176, 18, 15], filters: 176, kernel: 3),
       // Sums above 2^32 are computed directly, without Winograd's transform.
