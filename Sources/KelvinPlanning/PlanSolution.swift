@@ -71,6 +71,8 @@ package struct PlanSolution: Hashable, Sendable, Codable {
   package var placement: [String: String]
   /// The transfers in the order of a serial run.
   package var transfers: [PlannedTransfer]
+  /// The nodes whose weights are copied to their device before each use, by id; nil if all weights stay there.
+  package var streamed: [String]?
   package var method: Method
   /// `(objective − lowerBound) / lowerBound`: 0 when exact, 1 when the lower bound is zero.
   package var gap: Double

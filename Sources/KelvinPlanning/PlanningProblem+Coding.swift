@@ -3,7 +3,7 @@ import KelvinBasics
 
 extension PlanningProblem.Node: Codable {
   enum CodingKeys: String, CodingKey, CaseIterable {
-    case id, inputs, outputs, weights, seconds, joules, startSeconds, source, unsupported
+    case id, inputs, outputs, weights, seconds, joules, startSeconds, streamSeconds, source, unsupported
   }
 
   package init(from decoder: any Decoder) throws {
@@ -16,6 +16,7 @@ extension PlanningProblem.Node: Codable {
       seconds: try fields.decode([String: Double].self, forKey: .seconds),
       joules: try fields.decode(.joules, or: [:]),
       startSeconds: try fields.decode(.startSeconds, or: [:]),
+      streamSeconds: try fields.decode(.streamSeconds, or: [:]),
       source: try fields.decode(.source, or: [:]),
       unsupported: try fields.decode(.unsupported, or: [:]))
   }
@@ -24,7 +25,8 @@ extension PlanningProblem.Node: Codable {
     let document: JSONObject = [
       "id": id, "inputs": inputs, "outputs": outputs, "weights": weights.isEmpty ? nil : weights, "seconds": seconds,
       "joules": joules.nonEmpty,
-      "startSeconds": startSeconds.nonEmpty, "source": source.nonEmpty, "unsupported": unsupported.nonEmpty,
+      "startSeconds": startSeconds.nonEmpty, "streamSeconds": streamSeconds.nonEmpty, "source": source.nonEmpty,
+      "unsupported": unsupported.nonEmpty,
     ]
     try document.encode(to: encoder)
   }

@@ -16,6 +16,8 @@
 ///   pass there.
 /// - `memory` limits the bytes on a device at once: the weights of its nodes, which stay there, and the values while the
 ///   nodes run in order.
+/// - A device may copy a node's weights from the host before each use instead, for `streamSeconds`. These copies take
+///   turns in `ringPlaces` places, each as large as the largest of them. Only serial goals stream.
 package struct PlanningProblem: Hashable, Sendable {
   package struct Transfer: Hashable, Sendable, Codable {
     package var from: String
@@ -85,6 +87,9 @@ package struct PlanningProblem: Hashable, Sendable {
     package var joules: [String: Double]
     /// By device, the additional seconds of compilation and the first run beyond one warm run; 0 if absent.
     package var startSeconds: [String: Double]
+    /// By device, the additional seconds if the weights that no other node reads are copied there before each use; a
+    /// device that is absent keeps them.
+    package var streamSeconds: [String: Double]
     /// By device, the origin of `seconds`; estimated by default.
     package var source: [String: CostSource]
     /// By device, the reason why it cannot run the node.
@@ -92,10 +97,11 @@ package struct PlanningProblem: Hashable, Sendable {
 
     package init(
       id: String, inputs: [String], outputs: [Value], weights: [Weight] = [], seconds: [String: Double],
-      joules: [String: Double] = [:], startSeconds: [String: Double] = [:], source: [String: CostSource] = [:],
-      unsupported: [String: String] = [:]
+      joules: [String: Double] = [:], startSeconds: [String: Double] = [:], streamSeconds: [String: Double] = [:],
+      source: [String: CostSource] = [:], unsupported: [String: String] = [:]
     ) {
       self.weights = weights
+      self.streamSeconds = streamSeconds
       self.id = id
       self.inputs = inputs
       self.outputs = outputs
@@ -164,6 +170,8 @@ package struct PlanningProblem: Hashable, Sendable {
   private(set) var index = ProblemIndex()
 
   package static let maximumDevices = 8
+  /// The number of nodes whose streamed weights are on a device at once: one that runs, and the next.
+  package static let ringPlaces = 2
   /// The most inferences of a one-shot plan.
   package static let mostRuns = 1_000_000_000_000
 

@@ -136,6 +136,12 @@ struct ExhaustiveSearch {
       else { return "a copy of \(transfer.value) has no owner" }
       sum += transfer.seconds
     }
+    for id in solution.streamed ?? [] {
+      guard let node = problem.nodes.first(where: { $0.id == id }), let device = solution.placement[id],
+        let seconds = node.streamSeconds[device]
+      else { return "\(id) streams weights that stay" }
+      sum += seconds
+    }
     for node in problem.nodes {
       for value in node.inputs where holders[value]?.contains(solution.placement[node.id] ?? "") != true {
         return "\(node.id) lacks \(value)"

@@ -69,10 +69,13 @@ import Testing
     chain(nodes, seed: seed, limits: limits, weights: 0...0)
   }
 
-  /// Every third node shares its weight with the one before. Every fourth weight has another size on `b`.
+  /// Every third node shares its weight with the one before, or the third of seven if weights are streamed. Every fourth
+  /// weight has another size on `b`.
+  ///
+  /// - Parameter streams: the seconds in which `b` copies a node's own weights; nil where it keeps them.
   private static func chain(
     _ nodes: ClosedRange<Int>, seed: UInt64, limits: (b: ClosedRange<Int>, a: ClosedRange<Int>),
-    weights: ClosedRange<Int>, values: ClosedRange<Int> = 1...9
+    weights: ClosedRange<Int>, values: ClosedRange<Int> = 1...9, streams: ClosedRange<Int>? = nil
   ) -> PlanningProblem? {
     var random = SeededGenerator(seed: seed)
     let count = Int.random(in: nodes, using: &random)
@@ -81,7 +84,7 @@ import Testing
     for i in 0..<count {
       var reads = [i == 0 ? "in" : "v\(i - 1)"]
       if i > 1, Bool.random(using: &random) { reads.append("v\(Int.random(in: 0..<(i - 1), using: &random))") }
-      if weights.upperBound > 0, i % 3 != 2 {
+      if weights.upperBound > 0, i % (streams == nil ? 3 : 7) != 2 {
         last = [.init(weight: "w\(i)", bytes: Int.random(in: weights, using: &random))]
         if i % 4 == 0 {
           last[0].devices = ["a"]
@@ -96,6 +99,7 @@ import Testing
           seconds: [
             "a": Double(Int.random(in: 1...100, using: &random)), "b": Double(Int.random(in: 1...40, using: &random)),
           ]))
+      if let streams { made[i].streamSeconds["b"] = Double(Int.random(in: streams, using: &random)) }
     }
     return try? PlanningProblem(
       devices: ["a", "b"], host: "a",
@@ -301,10 +305,83 @@ import Testing
     #expect(excess / 6 < 0.03)
   }
 
-  private static func leastFitting(_ problem: PlanningProblem) -> Double {
+  @Test func smallStreamingPlansEqualExhaustiveSearch() throws {
+    var streaming = 0
+    for seed in Tier.some(60, of: UInt64(134_000)..<134_400) {
+      guard
+        let problem = Self.chain(4...8, seed: seed, limits: (25...70, 500...500), weights: 7...14, streams: 0...30)
+      else { continue }
+      let least = Self.leastFitting(problem)
+      let solution = try problem.solve()
+      #expect(ExhaustiveSearch(problem).flaw(in: solution) == nil, "seed \(seed)")
+      #expect(
+        solution.method == .exact && abs(solution.predicted - least) < 1e-9,
+        "seed \(seed): \(solution), least \(least)")
+      streaming += solution.streamed == nil ? 0 : 1
+      if let frames = try? problem.with(goal: .throughput).solve() {
+        #expect(frames.streamed == nil, "seed \(seed)")
+      }
+    }
+    #expect(streaming > Tier.trials(0, of: 20))
+  }
+
+  /// Too many placements for the planner to look at each.
+  @Test(.slow) func longStreamingPlansAreWithinTheirGap() throws {
+    var streaming = 0
+    for seed in UInt64(135_000)..<135_012 {
+      let problem = try #require(
+        Self.chain(
+          15...16, seed: seed, limits: (700...2_500, 100_000...100_000), weights: 100...300, streams: 0...30))
+      let solution = try problem.solve()
+      let least = min(Self.leastFitting(problem, below: solution.predicted * (1 - 1e-9)), solution.predicted)
+      #expect(ExhaustiveSearch(problem).flaw(in: solution) == nil, "seed \(seed)")
+      #expect(solution.lowerBound <= least * (1 + 1e-9), "seed \(seed): \(solution.lowerBound), least \(least)")
+      #expect(solution.predicted <= 1.05 * least, "seed \(seed): \(solution.predicted), least \(least)")
+      #expect(solution.method == .approximate || solution.predicted <= least * (1 + 1e-9), "seed \(seed)")
+      streaming += solution.streamed == nil ? 0 : 1
+    }
+    #expect(streaming > 3)
+  }
+
+  /// Two places of a ring take 120 bytes, so of three weights all are streamed, or none.
+  @Test func streamedWeightsTakeTurnsInARing() throws {
+    func problem(_ memory: Int, _ seconds: Double) throws -> PlanningProblem {
+      try PlanningProblem(
+        devices: ["a", "b"], host: "a",
+        transfers: [("a", "b"), ("b", "a")].map { .init(from: $0, to: $1, latency: 1, bytesPerSecond: nil) },
+        inputs: [.init(value: "v0", bytes: 1)], outputs: ["v3"],
+        nodes: (0..<3).map { node in
+          .init(
+            id: "n\(node)", inputs: ["v\(node)"], outputs: [.init(value: "v\(node + 1)", bytes: 1)],
+            weights: [.init(weight: "w\(node)", bytes: 60)], seconds: ["a": 100, "b": 1],
+            streamSeconds: ["b": seconds])
+        }, memory: ["b": memory])
+    }
+    let plan = try problem(150, 2).explain()
+    #expect(plan.solution.predicted == 11 && plan.solution.method == .exact)
+    #expect(plan.solution.streamed == ["n0", "n1", "n2"])
+    #expect(plan.nodes.allSatisfy { $0.reason == "its 60 B of weights are copied to b before each use" })
+    #expect(plan.bestSingleDevice?.device == "b" && plan.bestSingleDevice?.predicted == 11)
+    // On the host it needs two more copies, and the other two weights stay.
+    #expect(plan.nodes[1].regret == 106 - 11)
+    // Two weights stay, where the copies take longer than the host.
+    let slow = try problem(150, 200).solve()
+    #expect(slow.streamed == nil && slow.predicted == 104)
+    #expect(try problem(190, 2).solve().streamed == nil)
+    let read = try PlanningProblem(json: try JSONText.encode(try problem(150, 2)))
+    #expect(try read == problem(150, 2))
+    let error = #expect(throws: PlanningError.self) { try problem(150, -1) }
+    #expect("\(try #require(error))".contains("streamSeconds on 'b'"))
+  }
+
+  private static func leastFitting(_ problem: PlanningProblem, below limit: Double = .infinity) -> Double {
     let count = problem.nodes.count
+    let readers = problem.nodes.flatMap(\.weights).reduce(into: [:]) { $0[$1.weight, default: 0] += 1 }
+    let own = problem.nodes.map { node in
+      node.weights.filter { readers[$0.weight] == 1 && $0.devices?.contains("b") ?? true }.reduce(0) { $0 + $1.bytes }
+    }
     let seconds = problem.nodes.map { node in ["a", "b"].map { node.seconds[$0] ?? .infinity } }
-    var best = Double.infinity
+    var best = limit
     for mask in 0..<(1 << count) {
       let place = (0..<count).map { mask >> $0 & 1 }
       var total = (0..<count).reduce(0) { $0 + seconds[$1][place[$1]] }
@@ -334,13 +411,24 @@ import Testing
         }
         hold(value, device, made[value] ?? 0, last)
       }
-      let fits = [0, 1].allSatisfy { device in
+      let excess = [0, 1].map { device in
         let kept = problem.nodes.indices.filter { place[$0] == device }.flatMap { problem.nodes[$0].weights }
           .filter { $0.devices?.contains(["a", "b"][device]) ?? true }
         return (held[device].max() ?? 0) + Set(kept).reduce(0) { $0 + $1.bytes }
-          <= problem.memory[["a", "b"][device]] ?? .max
+          - (problem.memory[["a", "b"][device]] ?? .max)
       }
-      if fits { best = min(best, total) }
+      if excess[0] > 0 { continue }
+      /// Streams some of the weights of `b` from a node on.
+      func stream(_ node: Int, _ excess: Int, largest: Int, _ total: Double) {
+        if total >= best { return }
+        if excess + PlanningProblem.ringPlaces * largest <= 0 { best = total }
+        guard node < count, excess > 0 || largest > 0 else { return }
+        if place[node] == 1, own[node] > 0, let seconds = problem.nodes[node].streamSeconds["b"] {
+          stream(node + 1, excess - own[node], largest: max(largest, own[node]), total + seconds)
+        }
+        stream(node + 1, excess, largest: largest, total)
+      }
+      stream(0, excess[1], largest: 0, total)
     }
     return best
   }

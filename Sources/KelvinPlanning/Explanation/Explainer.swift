@@ -24,11 +24,13 @@ struct Explainer {
   private let answer: GoalAnswer
   /// Nil when no device is limited.
   private let memory: MemoryLimits?
+  private let streamed: Set<String>
   private var index: ProblemIndex { problem.index }
 
   init(_ problem: PlanningProblem, _ answer: GoalAnswer) {
     self.problem = problem
     self.answer = answer
+    streamed = Set(answer.solution.streamed ?? [])
     memory = problem.memory.isEmpty ? nil : MemoryLimits(problem.index, Frontier(problem.index))
   }
 
@@ -72,6 +74,10 @@ struct Explainer {
   private func reason(_ node: Int, _ others: [Int], _ candidates: [PlanCandidate]) -> String {
     let record = problem.nodes[node]
     let chosen = answer.placement[node]
+    if streamed.contains(record.id) {
+      let bytes = HumanReadable.bytes(index.ownBytes(of: node, on: chosen))
+      return "its \(bytes) of weights are copied to \(problem.devices[chosen]) before each use"
+    }
     // A pin to the only device that can run the node decides nothing.
     let hasChoice = candidates.contains { $0.seconds != nil && $0.device != problem.devices[chosen] }
     if problem.pins[record.id] != nil, hasChoice { return "pinned" }

@@ -29,8 +29,7 @@ extension LatencySearch {
     else { return found }
     let node = least / index.deviceCount
     guard let better = marginals.placement(with: node, on: least % index.deviceCount),
-      let evaluation = Evaluation(index, better), evaluation.total < found.evaluation.total,
-      MemoryLimits(search: self).firstExcess(better, evaluation) == nil
+      let evaluation = MemoryLimits(search: self).evaluation(better), evaluation.total < found.evaluation.total
     else { return found }
     var improved = found
     improved.placement = better
@@ -48,10 +47,10 @@ extension LatencySearch {
     return (0..<index.deviceCount).compactMap { device in
       guard (0..<index.nodeCount).contains(where: { index.seconds($0, on: device).isFinite }),
         let plan = try? placement(seconds: secondsKeeping(device)),
-        memory.firstExcess(plan.placement, plan.evaluation) == nil
+        let evaluation = memory.fitted(plan.placement, plan.evaluation)
       else { return nil }
       return SingleDevicePlan(
-        device: index.deviceNames[device], solution: solution(plan.placement, plan.evaluation),
+        device: index.deviceNames[device], solution: solution(plan.placement, evaluation),
         elsewhere: (0..<index.nodeCount).filter { plan.placement[$0] != device }.map { index.nodeNames[$0] })
     }
   }
@@ -71,8 +70,7 @@ extension LatencySearch {
     for entry in entries.prefix(4 * limit) where found.count < limit {
       let node = entry / index.deviceCount
       let device = entry % index.deviceCount
-      guard let other = marginals.placement(with: node, on: device), let evaluation = Evaluation(index, other),
-        memory.firstExcess(other, evaluation) == nil,
+      guard let other = marginals.placement(with: node, on: device), let evaluation = memory.evaluation(other),
         seen.insert(other).inserted
       else { continue }
       found.append(

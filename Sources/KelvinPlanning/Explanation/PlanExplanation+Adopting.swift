@@ -6,6 +6,7 @@ extension PlanExplanation {
     guard other.placement != solution.placement || other.mixture != solution.mixture else { return self }
     var changed = self
     changed.solution = other
+    if other.streamed != solution.streamed { changed.shortage = nil }
     changed.nodes = nodes.map { record in
       var record = record
       if let device = other.placement[record.node], device != record.device {

@@ -9,9 +9,13 @@ struct Evaluation {
   }
 
   /// Seconds of nodes and copies.
-  let total: Double
+  private(set) var total: Double
   /// The copies in the order of a serial run.
   let copies: [Copy]
+  /// The nodes whose weights are streamed.
+  private(set) var streamed: [Int] = []
+  /// Whether no other choice of them costs less.
+  private(set) var isLeast = true
 
   /// Evaluates a placement with the copies of least cost.
   ///
@@ -73,9 +77,16 @@ struct Evaluation {
     self.copies = copies
   }
 
-  private init(total: Double, copies: [Copy]) {
+  private init(total: Double, copies: [Copy], streamed: [Int]) {
     self.total = total
     self.copies = copies
+    self.streamed = streamed
+  }
+
+  mutating func stream(_ choice: StreamChoice) {
+    total += choice.seconds
+    streamed += choice.nodes
+    isLeast = isLeast && choice.isLeast
   }
 
   /// Returns the same placement and copies with the costs of another index of the same graph.
@@ -88,7 +99,8 @@ struct Evaluation {
       return copy
     }
     for copy in copies { total += copy.seconds }
-    return Evaluation(total: total, copies: copies)
+    for node in streamed { total += index.streamSeconds[node * index.deviceCount + placement[node]] }
+    return Evaluation(total: total, copies: copies, streamed: streamed)
   }
 
   /// Finds the least-cost copies from `root` to every device of `targets`, relays allowed.
@@ -155,6 +167,7 @@ struct Evaluation {
       solution.bottleneck = Bottleneck(resource: index.resourceNames[most], seconds: seconds[most])
     }
     solution.joules = joules(index, placement)
+    solution.streamed = streamed.isEmpty ? nil : streamed.map { index.nodeNames[$0] }.sorted()
     return solution
   }
 
@@ -163,6 +176,10 @@ struct Evaluation {
     var sum = 0.0
     for node in 0..<index.nodeCount { sum += index.joules[node * index.deviceCount + placement[node]] }
     for copy in copies { sum += copy.seconds * index.copyWatts[copy.from * index.deviceCount + copy.to] }
+    for node in streamed {
+      let (from, to) = (index.host * index.deviceCount, placement[node])
+      sum += index.streamSeconds[node * index.deviceCount + to] * index.copyWatts[from + to]
+    }
     return sum.isFinite ? sum : nil
   }
 }

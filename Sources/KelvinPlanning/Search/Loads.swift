@@ -79,6 +79,10 @@ struct Loads {
     for copy in evaluation.copies {
       addCopy(of: index.cargo(copy.value), from: copy.from, to: copy.to, to: &loads)
     }
+    for node in evaluation.streamed {
+      let seconds = index.streamSeconds[node * index.deviceCount + placement[node]]
+      for end in Set([placement[node], index.host].map { index.resource[$0] }) { loads[end] += seconds }
+    }
     return loads
   }
 

@@ -34,6 +34,38 @@ struct MemoryLimits {
     let count = index.deviceCount
     let steps = index.nodeCount
     guard isLimited, steps > 0 else { return nil }
+    let values = valueBytes(placement, evaluation)
+    let weights = weightBytes([placement])
+    var first: (step: Int, device: Int)?
+    for device in 0..<count where index.memory[device] != .max {
+      let step = (0..<steps).first { weights[device] + values[device * steps + $0] > index.memory[device] }
+      if let step, first.map({ step < $0.step }) ?? true { first = (step, device) }
+    }
+    return first.map { (index.order[$0.step], $0.device) }
+  }
+
+  /// Returns the evaluation of a plan within the limits, with the weights that it must stream; nil if it exceeds them.
+  func fitted(_ placement: [Int], _ evaluation: Evaluation) -> Evaluation? {
+    guard firstExcess(placement, evaluation) != nil else { return evaluation }
+    guard !index.streamSeconds.isEmpty else { return nil }
+    let (steps, values, weights) = (index.nodeCount, valueBytes(placement, evaluation), weightBytes([placement]))
+    var fitted = evaluation
+    for device in 0..<index.deviceCount where index.memory[device] != .max {
+      let room = index.memory[device] - (values[device * steps..<(device + 1) * steps].max() ?? 0)
+      guard let choice = StreamChoice(index, placement, on: device, sparing: weights[device] - room) else { return nil }
+      fitted.stream(choice)
+    }
+    return fitted
+  }
+
+  /// Evaluates a placement within the limits; nil if it exceeds them.
+  func evaluation(_ placement: [Int]) -> Evaluation? {
+    Evaluation(index, placement).flatMap { fitted(placement, $0) }
+  }
+
+  /// Returns the bytes of values on each device while each node of a serial run runs, `device * nodes + step`.
+  private func valueBytes(_ placement: [Int], _ evaluation: Evaluation) -> [Int] {
+    let (count, steps) = (index.deviceCount, index.nodeCount)
     let position = frontier.position
     var ends: [Int] = Array(repeating: -1, count: index.valueCount * count)
     func use(_ value: Int, _ device: Int, _ step: Int) {
@@ -59,27 +91,22 @@ struct MemoryLimits {
       hold(value, producer < 0 ? index.host : placement[producer], from: producer < 0 ? 0 : position[producer])
     }
     for copy in evaluation.copies { hold(copy.value, copy.to, from: position[copy.node]) }
-    var first: (step: Int, device: Int)?
-    let weights = weightBytes([placement])
+    var bytes = Array(repeating: 0, count: count * steps)
     for device in 0..<count where index.memory[device] != .max {
-      var held = weights[device]
+      var held = 0
       for step in 0..<steps {
         held += change[device * (steps + 1) + step]
-        if held > index.memory[device] {
-          if first.map({ step < $0.step }) ?? true { first = (step, device) }
-          break
-        }
+        bytes[device * steps + step] = held
       }
     }
-    return first.map { (index.order[$0.step], $0.device) }
+    return bytes
   }
 
   /// Whether a plan stays within the limits when one node moves.
   func fits(_ placement: [Int], moving node: Int, to device: Int) -> Bool {
     var moved = placement
     moved[node] = device
-    guard let evaluation = Evaluation(index, moved) else { return false }
-    return firstExcess(moved, evaluation) == nil
+    return evaluation(moved) != nil
   }
 
   /// Whether each device holds the weights of all these plans together.
@@ -113,7 +140,7 @@ struct MemoryLimits {
     guard var excess = firstExcess(found.placement, found.evaluation) else { return found }
     if let all = enumerated() {
       guard var best = all.best else { throw crowded(excess) }
-      let isExact = found.method == .exact && count <= 2
+      let isExact = found.method == .exact && count <= 2 && all.isExact
       best.lowerBound = isExact ? best.evaluation.total : found.lowerBound
       best.method = isExact || best.evaluation.total <= found.lowerBound ? .exact : .approximate
       return best
@@ -128,10 +155,12 @@ struct MemoryLimits {
     let sum = max(bytes.reduce(0, +) / Double(count), 1)
     var best: LatencySearch.Found?
     func consider(_ candidate: LatencySearch.Found) -> Bool {
-      if let crowded = firstExcess(candidate.placement, candidate.evaluation) {
-        excess = crowded
+      guard let evaluation = fitted(candidate.placement, candidate.evaluation) else {
+        excess = firstExcess(candidate.placement, candidate.evaluation) ?? excess
         return false
       }
+      var candidate = candidate
+      candidate.evaluation = evaluation
       if best.map({ candidate.evaluation.total < $0.evaluation.total }) ?? true { best = candidate }
       return true
     }
@@ -160,6 +189,11 @@ struct MemoryLimits {
       weights.run()
       (best, lowerBound) = (weights.best, weights.lowerBound)
     }
+    if !index.streamSeconds.isEmpty {
+      var streams = StreamSearch(search, self, best: best, lowerBound: found.lowerBound)
+      try streams.run(others: lowerBound)
+      (best, lowerBound) = (streams.best, streams.lowerBound)
+    }
     guard var best else { throw crowded(excess) }
     best.method = best.evaluation.total <= lowerBound * (1 + Self.tolerance) ? .exact : .approximate
     best.lowerBound = lowerBound
@@ -184,11 +218,11 @@ struct MemoryLimits {
         placement[entry / count] = entry % count
         return placement
       }
-      for placement in better.lazy.map(moved).filter({ fitTogether([$0]) }).prefix(Self.mostTried) {
+      /// Weights that do not fit may be streamed.
+      func mayFit(_ placement: [Int]) -> Bool { !index.streamSeconds.isEmpty || fitTogether([placement]) }
+      for placement in better.lazy.map(moved).filter(mayFit).prefix(Self.mostTried) {
         evaluated += 1
-        guard let evaluation = Evaluation(index, placement), evaluation.total < total,
-          firstExcess(placement, evaluation) == nil
-        else { continue }
+        guard let evaluation = self.evaluation(placement), evaluation.total < total else { continue }
         best.placement = placement
         best.evaluation = evaluation
         isImproved = true
@@ -212,6 +246,8 @@ struct MemoryLimits {
   private struct Enumeration {
     /// `nil` when no placement is within the limits.
     var best: LatencySearch.Found?
+    /// Whether the weights to stream were chosen at least cost for every placement.
+    var isExact: Bool
   }
 
   /// Returns the best of all placements within the limits; `nil` when there are too many to evaluate.
@@ -227,12 +263,15 @@ struct MemoryLimits {
     }
     var placement = Array(repeating: 0, count: index.nodeCount)
     var best: LatencySearch.Found?
+    var isExact = true
     func place(_ node: Int, _ seconds: Double) {
       if let best, seconds >= best.evaluation.total { return }
       guard node < placement.count else {
-        guard let evaluation = Evaluation(index, placement),
-          best.map({ evaluation.total < $0.evaluation.total }) ?? true, firstExcess(placement, evaluation) == nil
+        guard let free = Evaluation(index, placement), best.map({ free.total < $0.evaluation.total }) ?? true,
+          let evaluation = fitted(placement, free)
         else { return }
+        isExact = isExact && evaluation.isLeast
+        if let best, evaluation.total >= best.evaluation.total { return }
         best = LatencySearch.Found(
           placement: placement, evaluation: evaluation, method: .approximate, lowerBound: 0, states: placements)
         return
@@ -243,6 +282,6 @@ struct MemoryLimits {
       }
     }
     place(0, 0)
-    return Enumeration(best: best)
+    return Enumeration(best: best, isExact: isExact)
   }
 }

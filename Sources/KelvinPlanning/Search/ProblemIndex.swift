@@ -32,6 +32,9 @@ struct ProblemIndex: Sendable {
 
   /// `node * deviceCount + device`.
   var startSeconds: [Double] = []
+  /// The additional seconds of a node whose own weights are streamed, `node * deviceCount + device`; infinite where they
+  /// stay on the device. Empty if all do.
+  var streamSeconds: [Double] = []
   /// `node * deviceCount + device`; infinite if not given.
   var joules: [Double] = []
 
@@ -72,6 +75,12 @@ struct ProblemIndex: Sendable {
   /// Returns the bytes of the weights that a device keeps for a node.
   func weightBytes(of node: Int, on device: Int) -> Int {
     weights(of: node).reduce(0) { keeps($1, on: device) ? min($0 + weightBytes[$1], .max / 2) : $0 }
+  }
+  /// Returns the bytes of these weights that no other node reads.
+  func ownBytes(of node: Int, on device: Int) -> Int {
+    weights(of: node).reduce(0) { sum, weight in
+      keeps(weight, on: device) && weightReaders[weight] == 1 ? min(sum + weightBytes[weight], .max / 2) : sum
+    }
   }
   func readers(of value: Int) -> ArraySlice<Int> { readers[readerStart[value]..<readerStart[value + 1]] }
   func seconds(_ node: Int, on device: Int) -> Double { seconds[node * deviceCount + device] }

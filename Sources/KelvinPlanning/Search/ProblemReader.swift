@@ -260,6 +260,18 @@ struct ProblemReader {
         try checkSeconds(seconds, "node '\(node.id)' startSeconds on '\(name)'")
         index.startSeconds[number * count + device] = seconds
       }
+      try readStreams(of: number)
+    }
+  }
+
+  private mutating func readStreams(of number: Int) throws(PlanningError) {
+    let node = nodes[number]
+    for (name, seconds) in node.streamSeconds {
+      let device = try device(name, in: "node '\(node.id)' streamSeconds")
+      try checkSeconds(seconds, "node '\(node.id)' streamSeconds on '\(name)'")
+      guard problem.goal == .latency || problem.goal == .oneShot else { continue }
+      if index.streamSeconds.isEmpty { index.streamSeconds = index.seconds.map { _ in .infinity } }
+      index.streamSeconds[number * devices.count + device] = seconds
     }
   }
 

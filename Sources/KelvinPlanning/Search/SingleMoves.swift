@@ -11,13 +11,21 @@ struct SingleMoves: Marginals {
     base = placement
   }
 
-  /// Leaves out the moves after which a device's memory does not suffice; all moves of a large graph.
+  /// Leaves out the moves after which a device's memory does not suffice; all moves of a large graph. Weights that must
+  /// be streamed are chosen anew for each.
   init?(_ index: ProblemIndex, _ deliveries: DeliveryCosts, _ placement: [Int], within memory: MemoryLimits) {
     self.init(index, deliveries, placement)
+    guard let stays = memory.evaluation(placement)?.total else { return nil }
     let isChecked = totals.count <= Self.mostChecked
-    for entry in totals.indices
-    where totals[entry].isFinite && placement[entry / index.deviceCount] != entry % index.deviceCount {
-      if !isChecked || !memory.fits(placement, moving: entry / index.deviceCount, to: entry % index.deviceCount) {
+    for entry in totals.indices where totals[entry].isFinite {
+      let (node, device) = (entry / index.deviceCount, entry % index.deviceCount)
+      var moved = placement
+      moved[node] = device
+      if placement[node] == device {
+        if !index.streamSeconds.isEmpty { totals[entry] = stays }
+      } else if let total = isChecked ? memory.evaluation(moved)?.total : nil {
+        if !index.streamSeconds.isEmpty { totals[entry] = total }
+      } else {
         totals[entry] = .infinity
       }
     }
