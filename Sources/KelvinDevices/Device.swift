@@ -51,6 +51,9 @@ package protocol Device: AnyObject, Sendable {
   /// Whether the host can read the results of a submission while later ones run.
   var isReadWhileBusy: Bool { get }
 
+  /// Whether the device can copy the weights of a segment's nodes from the host before each use (`Segment.streamed`).
+  var streamsWeights: Bool { get }
+
   /// The bytes of device memory that this process can still allocate; nil if unknown.
   var freeMemory: Int? { get }
 
@@ -84,6 +87,8 @@ extension Device {
 
   package var isReadWhileBusy: Bool { true }
 
+  package var streamsWeights: Bool { false }
+
   /// Suits a device whose driver does not report the memory that is in use.
   package var freeMemory: Int? { unheldMemory }
 
@@ -93,6 +98,9 @@ extension Device {
   /// Suits a device that has a single kind of memory.
   package func makeScratch(byteCount: Int) throws(DeviceError) -> any Buffer { try makeBuffer(byteCount: byteCount) }
 }
+
+/// The number of nodes whose streamed weights are on a device at once (`Segment.streamed`).
+package let streamPlaces = 2
 
 /// The alignment of slices: their offsets inside a buffer are multiples of this many bytes.
 package let bufferAlignment = 256
@@ -121,6 +129,9 @@ package struct Segment: Sendable {
   package var blobs: any BlobCache
   /// The expected seconds of nodes by name; unknown ones are missing.
   package var expectedSeconds: [String: Double]
+  /// The names of the nodes whose weights a device that `streamsWeights` copies from the host before each use; another
+  /// device keeps them.
+  package var streamed: Set<String>
   /// The implementation (`KernelOffer.key`) to use for a node, by node name, if the device has it.
   package var implementations: [String: String]
   package var watchdog: Watchdog
@@ -132,13 +143,14 @@ package struct Segment: Sendable {
   package init(
     graph: Graph, precision: Precision, threads: Int, isDeterministic: Bool, weights: any PackedWeights,
     blobs: any BlobCache, tuning: KernelTuning = KernelTuning(.off), expectedSeconds: [String: Double] = [:],
-    implementations: [String: String] = [:], watchdog: Watchdog = .standard,
+    implementations: [String: String] = [:], streamed: Set<String> = [], watchdog: Watchdog = .standard,
     didPack: @escaping @Sendable () -> Void = {},
     goesOn: @escaping @Sendable (Double) -> Bool = { _ in true }
   ) {
     self.didPack = didPack
     self.expectedSeconds = expectedSeconds
     self.implementations = implementations
+    self.streamed = streamed
     self.watchdog = watchdog
     self.goesOn = goesOn
     self.graph = graph

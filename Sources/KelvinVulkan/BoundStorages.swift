@@ -21,10 +21,13 @@ struct BoundStorages {
   private let inputs: [Range]
   private let outputs: [Range]
   private let scratch: Range?
+  private let ring: [VulkanBuffer]
   private let executable: VulkanExecutable
 
+  /// - Parameter ring: the buffers of streamed weights.
   /// - Throws: `.execution` for a slice of another device, or too little scratch memory.
-  init(_ executable: VulkanExecutable, _ bindings: Bindings) throws(DeviceError) {
+  init(_ executable: VulkanExecutable, _ bindings: Bindings, ring: [VulkanBuffer]) throws(DeviceError) {
+    self.ring = ring
     let context = executable.device.context
     func range(_ slice: BufferSlice, _ place: String) throws(DeviceError) -> Range {
       guard let buffer = slice.buffer as? VulkanBuffer, buffer.context === context else {
@@ -51,7 +54,12 @@ struct BoundStorages {
     case .input(let index): return try slice(inputs, index, storage, "input")
     case .output(let index): return try slice(outputs, index, storage, "output")
     case .weight(let index):
-      let weight = executable.weights[index]
+      if let place = executable.streams.places[index] {
+        return Range(
+          buffer: ring[place.parcel % ring.count], offset: place.offset + storage.offset,
+          byteCount: storage.byteCount)
+      }
+      guard let weight = executable.weights[index] else { preconditionFailure("it is streamed") }
       return Range(buffer: weight.buffer, offset: weight.offset + storage.offset, byteCount: storage.byteCount)
     case .scratch(let index):
       guard let scratch else { preconditionFailure("a segment with scratch values has scratch memory") }

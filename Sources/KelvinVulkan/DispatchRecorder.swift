@@ -3,16 +3,20 @@ import KelvinDevices
 import KelvinGPU
 
 /// Records an executable's dispatches on an invocation's memory: descriptors, barriers between dependent dispatches,
-/// copies from and to staged values around them, and timestamps if requested.
+/// copies from and to staged values around them, copies of streamed weights between them, and timestamps if requested.
 final class DispatchRecorder {
   private let executable: VulkanExecutable
   private let storages: BoundStorages
   private let staged: StagedValues
+  private var parcels: ParcelRecorder
   private let context: VulkanContext
   private let sets: OperandSets
 
-  init(_ executable: VulkanExecutable, _ storages: BoundStorages, _ staged: StagedValues) {
+  init(
+    _ executable: VulkanExecutable, _ storages: BoundStorages, _ staged: StagedValues, _ parcels: ParcelRecorder
+  ) {
     self.executable = executable
+    self.parcels = parcels
     self.staged = staged
     self.storages = storages
     context = executable.device.context
@@ -31,6 +35,8 @@ final class DispatchRecorder {
     return try sets.makePool(sets: pieces.count, operands: reads)
   }
 
+  /// Records a submission, after all submissions before it.
+  ///
   /// - Parameter submission: the index of the submission to record.
   func record(
     _ commands: VulkanCommands, submission: Int, pool: VkDescriptorPool?, timestamps: Timestamps?
@@ -55,6 +61,7 @@ final class DispatchRecorder {
         for storage in dispatch.reads { reads.append(try storages.resolve(storage)) }
         let write = try storages.resolve(dispatch.write)
         if dispatch.isIdentity, timestamps == nil, reads[0].isSame(as: write) { continue }
+        parcels.prepare(dispatch: index, commands, buffer)
         let writes = reads.prefix(dispatch.furtherWrites) + [write]
         if hazards.needsBarrier(reads: reads, writes: writes) || (timestamps != nil && position > 0) {
           commands.barrier(buffer, .computeToCompute)

@@ -89,6 +89,8 @@ package final class VulkanDevice: KernelDevice, @unchecked Sendable {
   /// Whether the validation layer is enabled.
   package var isValidated: Bool { context.instance.isValidated }
 
+  package var streamsWeights: Bool { info.kind == .discreteGPU }
+
   package var kernelFamily: any KernelFamily { kernels }
 
   package func packedByteCounts(of node: Node, in graph: Graph, precision: Precision) -> [String: Int]? {
@@ -141,22 +143,31 @@ package final class VulkanDevice: KernelDevice, @unchecked Sendable {
       key.hasBase = split.contains(index)
       return key
     }
-    let (made, weights) = try health.beside(
+    let owners = lowered.weights(ownedBy: segment.streamed)
+    let (made, (weights, streams)) = try health.beside(
       info.id, "pipelines", .compiling,
       { [library, nodes = lowered.nodes, blobs = segment.blobs] () throws(DeviceError) in
         try library.pipelines(for: keys, reading: programs.map(\.formats), of: nodes, blobs: blobs)
       },
       while: { () throws(DeviceError) in
-        let weights = try packing.packed { (weight) throws(DeviceError) in
-          try store.weight(weight.key, byteCount: weight.byteCount, fill: weight.fill)
+        var (index, hosted): (Int, [Int: Bytes]) = (0, [:])
+        let weights = try packing.packed { (weight) throws(DeviceError) -> VulkanWeight? in
+          defer { index += 1 }
+          guard owners[index] != nil else {
+            return try store.weight(weight.key, byteCount: weight.byteCount, fill: weight.fill)
+          }
+          hosted[index] = try store.packed(weight.key, byteCount: weight.byteCount, fill: weight.fill)
+          return nil
         }
         segment.didPack()
         try store.finish()
-        return weights
+        let streams = try StreamedWeights(lowered, owners: owners, packed: hosted, context)
+        try store.makeRoom(forParcelsOf: streams.placeByteCount)
+        return (weights, streams)
       })
     return VulkanExecutable(
-      self, lowered, submissions, pipelines: made, of: library, weights: weights, store: store,
-      watchdog: segment.watchdog)
+      self, lowered, submissions, pipelines: made, of: library, weights: weights, streams: streams,
+      store: store, watchdog: segment.watchdog)
   }
 
   /// - Throws: `.unsupported` if a grid has more groups along a side than the device supports.

@@ -13,8 +13,9 @@ package final class VulkanExecutable: Executable, @unchecked Sendable {
   let submissions: [[DispatchSlice]]
   /// The pipeline of each dispatch.
   let pipelines: [VulkanPipeline]
-  /// The weights, by their index in storages.
-  let weights: [VulkanWeight]
+  /// The weights that stay on the device, by their index in storages; nil for those of `streams`.
+  let weights: [VulkanWeight?]
+  let streams: StreamedWeights
   let watchdog: Watchdog
   /// Whether a run has ended. Some drivers compile in the first one.
   let hasRun = Atomic(false)
@@ -24,8 +25,8 @@ package final class VulkanExecutable: Executable, @unchecked Sendable {
 
   init(
     _ device: VulkanDevice, _ lowered: LoweredSegment<VulkanTarget>, _ submissions: [[DispatchSlice]],
-    pipelines: [VulkanPipeline], of library: VulkanPipelines, weights: [VulkanWeight], store: VulkanWeightStore,
-    watchdog: Watchdog
+    pipelines: [VulkanPipeline], of library: VulkanPipelines, weights: [VulkanWeight?], streams: StreamedWeights,
+    store: VulkanWeightStore, watchdog: Watchdog
   ) {
     self.library = library
     self.submissions = submissions
@@ -34,8 +35,12 @@ package final class VulkanExecutable: Executable, @unchecked Sendable {
     self.lowered = lowered
     self.pipelines = pipelines
     self.weights = weights
+    self.streams = streams
     self.store = store
   }
+
+  /// Returns the buffers in which streamed weights take turns; none if there are no such weights.
+  func ring() throws(DeviceError) -> [VulkanBuffer] { streams.parcels.isEmpty ? [] : try store.ring() }
 
   package func bind(_ bindings: Bindings) throws(DeviceError) -> any Invocation {
     try device.context.guarded("recording") { [self] () throws(DeviceError) in try VulkanInvocation(self, bindings) }

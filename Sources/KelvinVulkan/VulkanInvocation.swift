@@ -13,6 +13,7 @@ package final class VulkanInvocation: Invocation {
   /// The buffers, which keep the session's memory alive.
   private let buffers: [any Buffer]
   private let staged: StagedValues
+  private let ring: [VulkanBuffer]
 
   init(_ executable: VulkanExecutable, _ bindings: Bindings) throws(DeviceError) {
     let context = executable.device.context
@@ -22,9 +23,10 @@ package final class VulkanInvocation: Invocation {
     event = try VulkanEvent(context, submissions: executable.submissions.count, watchdog: executable.watchdog) {
       executable.hasRun.store(true, ordering: .relaxed)
     }
-    let storages = try BoundStorages(executable, bindings)
+    ring = try executable.ring()
+    let storages = try BoundStorages(executable, bindings, ring: ring)
     staged = try StagedValues(context, bindings)
-    let recorder = DispatchRecorder(executable, storages, staged)
+    let recorder = DispatchRecorder(executable, storages, staged, ParcelRecorder(executable.streams, into: ring))
     timestamps =
       bindings.measuresNodes && context.properties.timestampBits > 0
       ? try Timestamps(context, count: executable.lowered.dispatches.count + 1) : nil

@@ -48,6 +48,9 @@ final class VulkanWeightStore: Sendable {
     var used = 0
     /// The bytes of the current chunk that have not been transferred yet.
     var gathered: [UInt8] = []
+    /// The buffers in which streamed weights take turns, and the size that they are to have.
+    var ring: [VulkanBuffer] = []
+    var placeByteCount = 0
   }
 
   private let context: VulkanContext
@@ -72,14 +75,7 @@ final class VulkanWeightStore: Sendable {
         try check(key, byteCount, has: weight.byteCount)
         return weight
       }
-      guard let packed = packed.value else {
-        throw context.error(
-          .compilation, "weight '\(key)'", "its weight store was released; keep it while models are compiled")
-      }
-      let bytes = try DriverThread.pausing { () throws(DeviceError) in
-        try packed.packed(key, byteCount: byteCount, fill: fill)
-      }
-      try check(key, byteCount, has: bytes.count)
+      let bytes = try self.packed(key, byteCount: byteCount, fill: fill)
       if let buffer = try VulkanBuffer.importing(bytes, context) {
         let weight = VulkanWeight(buffer: buffer, offset: 0, byteCount: byteCount)
         state.weights[key] = weight
@@ -113,6 +109,42 @@ final class VulkanWeightStore: Sendable {
       let weight = VulkanWeight(buffer: chunk, offset: offset, byteCount: byteCount)
       state.weights[key] = weight
       return weight
+    }
+  }
+
+  /// Returns the weight packed under `key` in host memory; its first use packs the weight.
+  func packed(
+    _ key: String, byteCount: Int, fill: (UnsafeMutableRawBufferPointer) throws(DeviceError) -> Void
+  ) throws(DeviceError) -> Bytes {
+    guard let packed = packed.value else {
+      throw context.error(
+        .compilation, "weight '\(key)'", "its weight store was released; keep it while models are compiled")
+    }
+    let bytes = try DriverThread.pausing { () throws(DeviceError) in
+      try packed.packed(key, byteCount: byteCount, fill: fill)
+    }
+    try check(key, byteCount, has: bytes.count)
+    return bytes
+  }
+
+  /// Gives the places of the ring at least a size, from the next call of `ring` on. So a model has one ring although its
+  /// executables are compiled one after the other.
+  func makeRoom(forParcelsOf byteCount: Int) throws(DeviceError) {
+    try state.withLock(context.health) { (state: inout State) throws(DeviceError) in
+      state.placeByteCount = max(state.placeByteCount, byteCount)
+    }
+  }
+
+  /// Returns the buffers in which streamed weights take turns. Submissions run in order, so all invocations share them.
+  func ring() throws(DeviceError) -> [VulkanBuffer] {
+    try state.withLock(context.health) { (state: inout State) throws(DeviceError) -> [VulkanBuffer] in
+      if (state.ring.first?.byteCount ?? 0) < state.placeByteCount {
+        state.ring = []
+        var ring: [VulkanBuffer] = []
+        for _ in 0..<streamPlaces { ring.append(try Self.buffer(context, byteCount: state.placeByteCount)) }
+        state.ring = ring
+      }
+      return state.ring
     }
   }
 

@@ -181,6 +181,7 @@ extension KernelSelection {
     alone.weights = MemoryPackedWeights()
     alone.blobs = NoBlobCache()
     alone.didPack = {}
+    alone.streamed = []
     alone.tuning = KernelTuning(.off)
     let name = graph.nodes[index].name
     alone.expectedSeconds = segment.expectedSeconds[expanded.parents[index]].map { [name: $0] } ?? [:]
