@@ -11,6 +11,8 @@ package final class CompiledModel: Sendable {
   /// Node names to device ids.
   package let placement: [String: String]
   package let transfers: [PlannedTransfer]
+  /// The names of the nodes whose weights are copied to their device before each use.
+  package let streamed: Set<String>
   let layout: BufferLayout
   let recordedCopies: RecordedCopies
   /// By device, the bytes of scratch memory. Submissions to one device run in order, so its segments share it.
@@ -78,6 +80,7 @@ package final class CompiledModel: Sendable {
   ///
   /// - Parameters:
   ///   - transfers: the plan's copies.
+  ///   - streamed: the names of the nodes whose weights are copied to their device before each use.
   ///   - specialization: the facts besides input types that the graph was built for.
   ///   - storage: packed weights and blobs, from the compiled cache or in memory.
   ///   - tuning: which kernels may be chosen by timing.
@@ -86,9 +89,9 @@ package final class CompiledModel: Sendable {
   ///   - overlap: decides which segments end early, for the sake of other devices; nil if none does.
   /// - Throws: `RuntimeError`, `.cancelled` included.
   package init(
-    _ graph: Graph, placement: [String: String], transfers: [PlannedTransfer], inventory: DeviceInventory,
-    precision: Precision, threads: Int, isDeterministic: Bool = false, specialization: [String] = [],
-    storage: (any Device) -> (weights: any PackedWeights, blobs: any BlobCache),
+    _ graph: Graph, placement: [String: String], transfers: [PlannedTransfer], streamed: Set<String> = [],
+    inventory: DeviceInventory, precision: Precision, threads: Int, isDeterministic: Bool = false,
+    specialization: [String] = [], storage: (any Device) -> (weights: any PackedWeights, blobs: any BlobCache),
     tuning: KernelTuning = KernelTuning(.off), watchdog: Watchdog = .standard,
     expecting: (Node, Graph, any Device) -> Double? = { _, _, _ in nil }, overlap: OverlapCosts? = nil,
     observer: Observer = Observer()
@@ -140,7 +143,7 @@ package final class CompiledModel: Sendable {
             Segment(
               graph: segment.graph.namingWeights(for: facts), precision: precision, threads: threads,
               isDeterministic: isDeterministic, weights: weights, blobs: blobs, tuning: tuning,
-              expectedSeconds: expected, watchdog: watchdog,
+              expectedSeconds: expected, streamed: streamed, watchdog: watchdog,
               didPack: { if isLast { weights.didPackAll() } },
               goesOn: { fraction in
                 observer.progress((Double(index) + fraction) / Double(count))
@@ -165,6 +168,7 @@ package final class CompiledModel: Sendable {
     self.schedule = schedule
     self.placement = placement
     self.transfers = transfers
+    self.streamed = streamed
     self.executables = executables
     self.devices = devices
     otherDevices = devices.values.filter { !$0.info.isHost }.sorted { $0.info.id < $1.info.id }

@@ -81,10 +81,23 @@ package struct ModelContext: Sendable {
   }
 
   /// Returns the best plan with its reasons and alternatives. Among plans whose costs do not differ significantly,
-  /// the plan that a trial adopted is kept. Unless the request is strict, the host runs what the units do not hold.
+  /// the plan that a trial adopted is kept. Unless the request is strict, the host runs what the units do not hold, or
+  /// hold only by streaming weights, if that takes longer.
   package func explain(_ request: PlanRequest) throws -> PlanExplanation {
     WorkBudget.enter(.planning)
-    do { return try settled(try planner.problem(graph, request), request) } catch let error as PlanningError {
+    do {
+      let problem = try planner.problem(graph, request)
+      var explanation = try settled(problem, request)
+      guard explanation.solution.streamed != nil else { return explanation }
+      let mayUseHost = try planner.devices(for: request).units.contains { $0 === inventory.host }
+      if !request.isStrict, !mayUseHost, let relieved = try? relieved(request),
+        relieved.solution.predicted < explanation.solution.predicted
+      {
+        return relieved
+      }
+      explanation.shortage = shortage(explanation.solution, of: explanation.solution.placement, problem)
+      return explanation
+    } catch let error as PlanningError {
       guard error.code == .infeasible, !request.isStrict, let relieved = try? relieved(request) else { throw error }
       return relieved
     }
@@ -324,8 +337,9 @@ package struct ModelContext: Sendable {
     }
     let model = try sources.vouching(refusing: RuntimeError.file, discarding: forget) { () throws(RuntimeError) in
       try CompiledModel(
-        graph, placement: placement.devices, transfers: placement.transfers, inventory: inventory, precision: precision,
-        threads: threads, isDeterministic: isDeterministic, specialization: specialization,
+        graph, placement: placement.devices, transfers: placement.transfers, streamed: placement.streamed,
+        inventory: inventory, precision: precision, threads: threads, isDeterministic: isDeterministic,
+        specialization: specialization,
         storage: { device in
           let id = device.info.id
           guard let cache else {

@@ -99,9 +99,9 @@ struct LimitedPlan: Codable, Sendable, CustomStringConvertible {
       }
     }
 
-  private static let count = 24
+  static let count = 24
   private static let width = 256
-  private static var weightBytes: Int { width * width * 4 }
+  static var weightBytes: Int { width * width * 4 }
 
   func check() throws {
     let graph = try Self.chain()
@@ -137,7 +137,7 @@ struct LimitedPlan: Codable, Sendable, CustomStringConvertible {
     #expect(placed < Self.count)
   }
 
-  private static func chain() throws -> Graph {
+  static func chain() throws -> Graph {
     var random = SeededGenerator(seed: 7)
     var graph = Graph()
     var last = graph.addValue(Value(name: "x", type: TensorType(.float32, [2, width])))
@@ -159,13 +159,14 @@ struct LimitedPlan: Codable, Sendable, CustomStringConvertible {
     return graph
   }
 
-  /// The device computes a product in a tenth of the host's time.
-  private static func costs(_ graph: Graph, on devices: [any Device]) -> CostSheet {
+  /// The device computes a product in a tenth of the host's time. At the usual pace of the link, it takes longer to copy
+  /// a weight than to compute its product on the host.
+  static func costs(_ graph: Graph, on devices: [any Device], bytesPerSecond: Double = 1e8) -> CostSheet {
     var profile = MeasuredProfile(kelvinVersion: "1", machine: MachineDescription(SystemFiles()))
     profile.devices = devices.map(\.info.identity)
     for (from, to) in [(devices[0], devices[1]), (devices[1], devices[0])] {
       profile.transfers.append(
-        TransferCost(from: from.info.id, to: to.info.id, latency: 1e-5, bytesPerSecond: 1e9, samples: 9))
+        TransferCost(from: from.info.id, to: to.info.id, latency: 1e-5, bytesPerSecond: bytesPerSecond, samples: 9))
     }
     for node in graph.nodes {
       for device in devices {

@@ -116,8 +116,9 @@ final class BenchmarkCandidate {
     let weights = MemoryPackedWeights()
     return try CompiledModel(
       context.graph, placement: explanation.solution.placement, transfers: explanation.solution.transfers,
-      inventory: context.inventory, precision: configuration.request.precision, threads: threads,
-      isDeterministic: isDeterministic, storage: { _ in (weights, NoBlobCache()) },
+      streamed: Set(explanation.solution.streamed ?? []), inventory: context.inventory,
+      precision: configuration.request.precision, threads: threads, isDeterministic: isDeterministic,
+      storage: { _ in (weights, NoBlobCache()) },
       observer: .init(isCancelled: { [cancellation] in cancellation?.isCancelled ?? false })
     ).makeSession()
   }

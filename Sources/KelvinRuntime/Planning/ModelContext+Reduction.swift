@@ -41,19 +41,29 @@ extension ModelContext {
       explanation.nodes[index].reason =
         moved[node] == nil ? "asked for" : "no room on \(wanted[node] ?? "its device") beside the others"
     }
-    let lacks = Set(moved.keys.compactMap { wanted[$0] }).sorted().map { device in
-      let all = HumanReadable.bytes(problem.weightBytes(on: device) { wanted[$0.id] == device })
-      let held = HumanReadable.bytes(
-        problem.weightBytes(on: device) { wanted[$0.id] == device && moved[$0.id] == nil })
-      return "\(device) has room for \(HumanReadable.bytes(problem.memory[device])), and the weights take \(all): "
-        + "it keeps \(held) of them"
-    }
-    if !lacks.isEmpty {
-      let others = Set(moved.values).sorted()
-      explanation.shortage =
-        lacks.joined(separator: "; ") + ", and \(others.joined(separator: " and ")) "
-        + "\(others.count == 1 ? "runs" : "run") \(moved.count) of \(problem.nodes.count) nodes"
-    }
+    explanation.shortage = shortage(explanation.solution, of: wanted, problem)
     return explanation
+  }
+
+  /// Returns a remark on the devices that lack memory for the nodes that they were to run; nil if none does.
+  func shortage(_ solution: PlanSolution, of wanted: [String: String], _ problem: PlanningProblem) -> String? {
+    let streamed = Set(solution.streamed ?? [])
+    let moved = solution.placement.filter { node, device in wanted[node].map { $0 != device } ?? false }
+    let lacks = Set(streamed.union(moved.keys).compactMap { wanted[$0] }).sorted().map { device in
+      func bytes(_ isCounted: (String) -> Bool) -> String {
+        HumanReadable.bytes(problem.weightBytes(on: device) { wanted[$0.id] == device && isCounted($0.id) })
+      }
+      let stay = bytes { moved[$0] == nil && !streamed.contains($0) }
+      let text =
+        "\(device) has room for \(HumanReadable.bytes(problem.memory[device])), and the weights take "
+        + "\(bytes { _ in true }): it keeps \(stay) of them"
+      guard streamed.contains(where: { wanted[$0] == device }) else { return text }
+      return text + " and copies \(bytes(streamed.contains)) before each use"
+    }
+    guard !lacks.isEmpty else { return nil }
+    let others = Set(moved.values).sorted()
+    guard !others.isEmpty else { return lacks.joined(separator: "; ") }
+    return lacks.joined(separator: "; ") + ", and \(others.joined(separator: " and ")) "
+      + "\(others.count == 1 ? "runs" : "run") \(moved.count) of \(problem.nodes.count) nodes"
   }
 }

@@ -7,6 +7,8 @@ package struct Placement: Sendable {
   /// Node names to device ids.
   package let devices: [String: String]
   package let transfers: [PlannedTransfer]
+  /// The names of the nodes whose weights are copied to their device before each use.
+  package private(set) var streamed: Set<String> = []
   /// The share of the inferences; 1 for a single plan.
   package var share = 1.0
 
@@ -14,6 +16,7 @@ package struct Placement: Sendable {
   package init(_ solution: PlanSolution) {
     devices = solution.placement
     transfers = solution.transfers
+    streamed = Set(solution.streamed ?? [])
   }
 
   private init(_ part: PlanMixture.Share) {
@@ -60,6 +63,7 @@ package struct Placement: Sendable {
   private init(_ model: CompiledModel) {
     devices = model.placement
     transfers = model.transfers
+    streamed = model.streamed
   }
 }
 

@@ -173,12 +173,17 @@ package struct Planner: Sendable {
     }
     let used = devices.map(\.info)
     let capacities = capacities.bytes(of: devices.filter { $0 !== host }, within: request.memory)
-    for device in devices where nodes.mayExceed(capacities[device.info.id]) {
+    let crowded = devices.filter { nodes.mayExceed(capacities[$0.info.id]) }
+    for device in crowded {
       for (index, node) in graph.nodes.enumerated() where nodes[index].seconds[device.info.id] != nil {
         nodes[index].addWeights(of: node, in: graph, packedBy: device, request.precision)
       }
     }
     nodes.assignWeights(to: used.map(\.id))
+    for device in crowded where device.streamsWeights {
+      let link = costs.transfer(from: host.info, to: device.info, threads: request.threads)
+      nodes.addStreams(to: device.info.id, over: link, iterations: flat.places.map(\.iterations))
+    }
     nodes += flat.sourceRecords(on: used.map(\.id))
     nodes += flat.controlRecords().map { record in
       var record = record

@@ -32,6 +32,23 @@ extension [PlanningProblem.Node] {
     return weights.values.reduce(0.0) { $0 + Double($1) } > Double(capacity / Self.mostGrowth)
   }
 
+  /// Lets a device copy before each use the weights that only one node reads.
+  ///
+  /// - Parameters:
+  ///   - link: the link from the host, at whose pace they are copied.
+  ///   - iterations: how often each node runs in one inference.
+  mutating func addStreams(to device: String, over link: PlanningProblem.Transfer, iterations: [Double]) {
+    guard let pace = link.bytesPerSecond else { return }
+    let readers = reduce(into: [String: Int]()) { readers, node in
+      for weight in node.weights { readers[weight.weight, default: 0] += 1 }
+    }
+    for (index, iterations) in zip(indices, iterations) where self[index].seconds[device] != nil {
+      let own = self[index].weights.filter { readers[$0.weight] == 1 && $0.devices?.contains(device) ?? true }
+      let byteCount = own.reduce(0.0) { $0 + Double($1.bytes) }
+      if byteCount > 0 { self[index].streamSeconds[device] = iterations * byteCount / pace }
+    }
+  }
+
   /// Leaves the weights that name no device to those of the devices that no weight names, and removes other devices.
   mutating func assignWeights(to devices: [String]) {
     let packing = reduce(into: Set<String>()) { named, node in
