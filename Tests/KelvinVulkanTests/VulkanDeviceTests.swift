@@ -339,11 +339,9 @@ struct VulkanDeviceTests {
     let result = try fresh().run(graph, [input], blobs: given).outputs[0]
     #expect(graph.tolerance(.full).difference(of: result, from: expected) == nil)
     let after = try #require(given.blob(key)).withUnsafeBytes { Array($0) }
-    let again = KeepingBlobs()
-    _ = try fresh().run(graph, [input], blobs: again)
-    // Some drivers write a cache anew each time: of other sizes, or in another order.
-    let isSettled = try #require(again.blob(key)).withUnsafeBytes { Array($0) } == stored
-    #expect(given.stores == (damage == "none" && isSettled ? 1 : 2) && after.count > 20)
+    // Some drivers write another cache each time, also where they were given one.
+    let isKept = damage == "none" && after == stored
+    #expect(given.stores == (isKept ? 1 : 2) && after.count > 20)
   }
 
   @Test func unsupportedTypeIsNamed() throws {
