@@ -363,7 +363,7 @@ import Testing
     #expect(plan.nodes.allSatisfy { $0.reason == "its 60 B of weights are copied to b before each use" })
     #expect(plan.bestSingleDevice?.device == "b" && plan.bestSingleDevice?.predicted == 11)
     // On the host it needs two more copies, and the other two weights stay.
-    #expect(plan.nodes[1].regret == 106 - 11)
+    #expect(plan.nodes[1].regret.map { abs($0 - (106 - 11)) < 1e-9 } == true)
     // Two weights stay, where the copies take longer than the host.
     let slow = try problem(150, 200).solve()
     #expect(slow.streamed == nil && slow.predicted == 104)
