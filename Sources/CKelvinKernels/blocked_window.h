@@ -38,7 +38,7 @@ CK_INLINE void blocked_window_tile(
   size_t taps = window->kernel_height * window->kernel_width;
 #pragma clang loop unroll(full)
   for (size_t i = 0; i < pixels; i++) sums[i] = function == blocked_maximum ? vset(-INFINITY) : bias;
-  for (size_t plane = 0; plane < planes.count; plane++, x += planes.step, w += taps * CK_LANES)
+  for (size_t plane = 0; plane < planes.count; plane++, x += planes.step) {
     for (ptrdiff_t ky = row_first; ky < row_last; ky++) {
       const float *line = x + ky * (ptrdiff_t)(window->dilation_y * window->width) * CK_LANES;
       for (ptrdiff_t kx = first; kx < last; kx++) {
@@ -54,6 +54,8 @@ CK_INLINE void blocked_window_tile(
         }
       }
     }
+    if (function == blocked_depthwise) w += taps * CK_LANES;
+  }
   vf lower = vset(p->epilogue.lower), upper = vset(p->epilogue.upper);
 #pragma clang loop unroll(full)
   for (size_t i = 0; i < pixels; i++) {
