@@ -72,7 +72,13 @@ struct HostileAddressTests {
         let type = product.graph[product.graph.inputs[0]].type
         let input = Tensor.random(type.scalar, type.shape, -1...1, &random)
         _ = try device.run(product.graph, [input], weights: weights)
-        #expect(weights.count > 0, "\(product)")
+        // SwiftShader's texels are too few for these weights, which are expanded in parts then.
+        let shaders = try device.shaders(
+          of: Segment(
+            graph: product.graph, precision: .full, threads: 1, isDeterministic: true, weights: MemoryPackedWeights(),
+            blobs: NoBlobCache()))
+        let readsCodes = shaders.contains { $0.contains("_coded") || $0.contains("_codes") }
+        #expect((weights.count > 0) == readsCodes, "\(product)")
       }
       #expect(device.validationMessages == [])
     }
