@@ -38,10 +38,11 @@ package struct KernelContext<Target: GPUTarget>: Sendable {
   }
 
   /// The Winograd tile by which a convolution may be computed; nil if the weight stays quantized. Values stored as
-  /// float16 have one only at low precision, with points in float32.
+  /// float16 have one only at low precision, with points in float32; constants are not stored so.
   package var winogradTile: WinogradTile? {
     guard !keepsQuantized else { return nil }
-    return !target.isHalf(inputs[0].scalar) ? .small : target.isHalf(.float32) ? .large : nil
+    guard target.isHalf(inputs[0].scalar) else { return .small }
+    return target.isHalf(.float32) && !isConstant(0) ? .large : nil
   }
 
   /// - Throws: `.unsupported` unless all these inputs are constant.

@@ -18,11 +18,14 @@ package struct NodeExample: Sendable {
     case entries(Shape, ScalarType = .float32)
     /// A weight whose elements are all equal.
     case number(Double, Shape = [], ScalarType = .float32)
+    /// An input whose elements are all equal.
+    case uniform(Double, Shape, ScalarType = .float32)
 
     package var type: TensorType {
       switch self {
       case .input(let shape, let scalar), .weight(let shape, let scalar), .number(_, let shape, let scalar),
-        .multiples(let shape, let scalar), .shortMultiples(let shape, let scalar), .entries(let shape, let scalar):
+        .uniform(_, let shape, let scalar), .multiples(let shape, let scalar), .shortMultiples(let shape, let scalar),
+        .entries(let shape, let scalar):
         TensorType(scalar, shape)
       }
     }
@@ -37,16 +40,25 @@ package struct NodeExample: Sendable {
       case .shortMultiples(let shape, _): .shortMultiples(shape, scalar)
       case .entries(let shape, _): .entries(shape, scalar)
       case .number(let value, let shape, _): .number(value, shape, scalar)
+      case .uniform(let value, let shape, _): .uniform(value, shape, scalar)
       }
     }
 
-    fileprivate var isInput: Bool { if case .input = self { true } else { false } }
+    fileprivate var isInput: Bool {
+      switch self {
+      case .input, .uniform: true
+      default: false
+      }
+    }
 
     /// Returns the elements: small multiples of 1/8, which bfloat16 represents exactly, or integers from 1 to 17.
     /// Inputs other than the first operand have no zeros.
     fileprivate func tensor(at place: Int) -> Tensor {
       let values = (0..<type.count).map { index -> Double in
-        if case .number(let value, _, _) = self { return value }
+        switch self {
+        case .number(let value, _, _), .uniform(let value, _, _): return value
+        default: break
+        }
         let step = (index * 37 + place * 11 + index / 13) % 17 + 1
         return switch type.scalar {
         case .float16, .float32: Double(!isInput || place == 0 ? step - 8 : step) / 8
@@ -68,7 +80,7 @@ package struct NodeExample: Sendable {
       }
       do {
         switch self {
-        case .input, .weight, .number: return Weight(elements)
+        case .input, .weight, .number, .uniform: return Weight(elements)
         case .multiples: return try Weight(affine: stored(.int8, from: 0), scale: numbers([], [0.125]))
         case .shortMultiples:
           let codes = PackedIntegers.packing(elements.doubles.map { Int($0 * 8) }, bits: 4)

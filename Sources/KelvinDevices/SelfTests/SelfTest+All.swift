@@ -11,20 +11,6 @@ extension SelfTest {
       (test.precision == .low ? [] : [test.of(.float32)]) + [test.of(.float16)]
     } + narrow + integers
 
-  /// Returns the test with floating-point operands of another type, which have kernels of their own where float16 is
-  /// stored as float16.
-  private func of(_ scalar: ScalarType) -> SelfTest {
-    SelfTest(
-      name: scalar == .float32 ? name : "\(name) of \(scalar.rawValue)", implementation: implementation,
-      precision: precision, operators: operators,
-      covers: { [covers] op, operands in
-        operands.contains { $0.scalar == .float16 } == (scalar == .float16) && covers(op, operands)
-      },
-      nodes: nodes.map {
-        Entry(op: $0.op, operands: $0.operands.map { $0.of(scalar) }, implementation: $0.implementation)
-      })
-  }
-
   /// - Parameter nodesUse: the implementation of the nodes on devices that have it, if the test covers all of them.
   private init<Op: Operator>(
     _ type: Op.Type, named name: String = Op.name, implementation: String? = nil, at precision: Precision = .full,
@@ -107,7 +93,7 @@ extension SelfTest {
     SelfTest(
       Convolution.self, named: "convolution by Winograd's large tiles", implementation: "winograd-4", at: .low,
       convolution([1, 20, 9, 10], filters: 36, kernel: 3),
-      convolution(.number(0x1p15, [1, 20, 9, 10]), .number(0x1p15, [36, 20, 3, 3]))),
+      convolution(.uniform(0x1p15, [1, 20, 9, 10]), .number(0x1p15, [36, 20, 3, 3]))),
     SelfTest(
       Convolution.self, named: "depthwise convolution", where: isDepthwise,
       convolution([1, 18, 10, 9], filters: 18, kernel: 3, groups: 18)),

@@ -53,6 +53,20 @@ package struct SelfTest: Sendable {
     return tests
   }
 
+  /// Returns the test with floating-point operands of another type, which have kernels of their own where float16 is
+  /// stored as float16.
+  func of(_ scalar: ScalarType) -> SelfTest {
+    SelfTest(
+      name: scalar == .float32 ? name : "\(name) of \(scalar.rawValue)", implementation: implementation,
+      precision: precision, operators: operators,
+      covers: { [covers] op, operands in
+        operands.contains { $0.scalar == .float16 } == (scalar == .float16) && covers(op, operands)
+      },
+      nodes: nodes.map {
+        Entry(op: $0.op, operands: $0.operands.map { $0.of(scalar) }, implementation: $0.implementation)
+      })
+  }
+
   private static let general = all.filter(\.operators.isEmpty)
   private static let byOperator = Dictionary(
     grouping: all.flatMap { test in test.operators.map { (ObjectIdentifier($0), test) } }, by: \.0
