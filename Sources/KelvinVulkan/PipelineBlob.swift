@@ -4,6 +4,9 @@ import KelvinGraph
 
 /// The driver's pipeline cache as a blob.
 enum PipelineBlob {
+  /// Shorter data is no cache. Mesa 26.2's lavapipe returns such data, and keeps its cache itself.
+  static let headerByteCount = 32
+
   /// Returns a string that identifies the device, its driver and the shaders.
   private static func identity(_ properties: VulkanProperties) -> String {
     "vulkan/\(properties.uuidText)-\(properties.driverVersion)-\(shaderDigest)"
@@ -24,7 +27,7 @@ enum PipelineBlob {
   static func payload(_ blob: Bytes, for properties: VulkanProperties) -> [UInt8]? {
     guard let data = CheckedBlob.payload(of: blob, origin: Digest(key(properties))) else { return nil }
     // VkPipelineCacheHeaderVersionOne: length, version, vendor, device, then the UUID of the driver's cache.
-    guard data.count >= 32 else { return nil }
+    guard data.count >= headerByteCount else { return nil }
     func word(_ index: Int) -> UInt32 { (0..<4).reduce(0) { $0 | UInt32(data[index * 4 + $1]) << UInt32(8 * $1) } }
     guard word(0) >= 32, word(1) == 1, word(2) == properties.vendor, word(3) == properties.device,
       Array(data[16..<32]) == properties.cacheUUID

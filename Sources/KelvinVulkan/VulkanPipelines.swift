@@ -135,7 +135,9 @@ final class VulkanPipelines: @unchecked Sendable {
         }
         let users = Dictionary(zip(keys, nodes).map { ($0, [$1]) }, uniquingKeysWith: +)
         try make(missing, users, &state)
-        if !(blobs is NoBlobCache), case let data = cacheData(state), data != known {
+        if !(blobs is NoBlobCache), case let data = cacheData(state), data.count >= PipelineBlob.headerByteCount,
+          data != known
+        {
           try DriverThread.pausing { () throws(DeviceError) in
             PipelineBlob.wrapped(data, for: context.properties).withUnsafeBytes { blobs.store(blobKey, $0) }
           }

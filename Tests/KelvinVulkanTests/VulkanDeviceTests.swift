@@ -323,7 +323,10 @@ struct VulkanDeviceTests {
     let (graph, input, expected) = try chain()
     let kept = KeepingBlobs()
     _ = try fresh().run(graph, [input], blobs: kept)
-    let key = try #require(kept.keys.first)
+    guard let key = kept.keys.first else {
+      #expect(try fresh().info.driver.contains("Mesa 26"), "no driver but this one keeps its cache itself")
+      return
+    }
     let stored = try #require(kept.blob(key)).withUnsafeBytes { Array($0) }
     #expect(kept.keys.count == 1 && stored.count > 20)
     var bytes = stored
